@@ -1,0 +1,27 @@
+"""What a policy may know of the workers."""
+
+import msgspec
+
+
+class Worker(msgspec.Struct, frozen=True):
+    """One engine that serves a role.
+
+    Attributes:
+        worker_id: Dynamo's instance id, 64 bits.
+        dp_ranks: How many data-parallel attention ranks the engine has; a placement names one of them.
+    """
+
+    worker_id: int
+    dp_ranks: int = 1
+
+
+class Fleet(msgspec.Struct, frozen=True):
+    """The workers alive at one moment.
+
+    Attributes:
+        prefill: Engines that compute prompts and hand their KV on.
+        decode: Engines that receive KV and generate.
+    """
+
+    prefill: tuple[Worker, ...] = ()
+    decode: tuple[Worker, ...] = ()
