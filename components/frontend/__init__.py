@@ -1,0 +1,1 @@
+"""The HTTP frontend: Dynamo's server, our chat engine."""

@@ -1,0 +1,44 @@
+"""What the router is told of a request, and what the client itself may pin."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from components.frontend.request import ChatRequest, Json
+from router import RouteRequest
+
+PIN_NAMES = ("prefill_worker_id", "prefill_dp_rank", "decode_worker_id", "dp_rank")
+MAX_SESSION_ID = 256
+
+
+class HasMetadata(Protocol):
+    """Dynamo's request context: ``x-dynamo-meta-<name>`` headers under ``<name>``."""
+
+    metadata: Any
+
+
+def session_id(request: ChatRequest, context: HasMetadata) -> str | None:
+    """Return the client's session: the ``x-dynamo-meta-session-id`` header, else ``prompt_cache_key``, else None.
+
+    Cut to 256 characters: it is a hint, and comes from outside.
+    """
+    named = context.metadata.get("session-id") or request.prompt_cache_key
+    return named[:MAX_SESSION_ID] if named else None
+
+
+def route_request(request: ChatRequest, request_id: str, token_ids: Sequence[int], session: str | None) -> RouteRequest:
+    """Return the request as the router sees it."""
+    hints = (request.nvext or {}).get("agent_hints") or {}
+    return RouteRequest(
+        request_id=request_id,
+        model=request.model,
+        token_ids=token_ids,
+        session_id=session,
+        max_tokens=request.limit,
+        priority=int(hints.get("priority") or 0),
+    )
+
+
+def pins(request: ChatRequest) -> Json:
+    """Return the workers the client pinned by ``nvext`` or Dynamo's placement headers, which end up there."""
+    nvext = request.nvext or {}
+    return {name: nvext[name] for name in PIN_NAMES if nvext.get(name) is not None}

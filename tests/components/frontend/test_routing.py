@@ -1,0 +1,48 @@
+"""What the router is told."""
+
+import msgspec
+import pytest
+
+from components.frontend.request import ChatRequest
+from components.frontend.routing import MAX_SESSION_ID, pins, route_request, session_id
+
+REQUEST = ChatRequest(model="glm", messages=[])
+
+
+class Context:
+    """A request's metadata, as the x-dynamo-meta headers fill it."""
+
+    def __init__(self, **metadata: str) -> None:
+        self.metadata = {name.replace("_", "-"): value for name, value in metadata.items()}
+
+
+def test_the_header_names_the_session_before_the_body() -> None:
+    request = msgspec.structs.replace(REQUEST, prompt_cache_key="body")
+
+    assert session_id(request, Context(session_id="header")) == "header"
+    assert session_id(request, Context()) == "body"
+    assert session_id(REQUEST, Context()) is None
+
+
+def test_a_session_id_is_cut_to_a_bound() -> None:
+    assert len(session_id(REQUEST, Context(session_id="s" * 9999)) or "") == MAX_SESSION_ID
+
+
+def test_the_router_sees_prompt_limit_and_priority() -> None:
+    request = msgspec.structs.replace(REQUEST, max_tokens=9, nvext={"agent_hints": {"priority": 2}})
+
+    routed = route_request(request, "r1", [1, 2], "s")
+
+    assert (routed.request_id, routed.session_id, routed.max_tokens, routed.priority) == ("r1", "s", 9, 2)
+    assert list(routed.token_ids) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("nvext", "expected"),
+    [
+        (None, {}),
+        ({"prefill_worker_id": 5, "prefill_dp_rank": 0, "other": 1}, {"prefill_worker_id": 5, "prefill_dp_rank": 0}),
+    ],
+)
+def test_the_clients_pins_are_passed_on_rank_zero_too(nvext: dict[str, int] | None, expected: dict[str, int]) -> None:
+    assert pins(msgspec.structs.replace(REQUEST, nvext=nvext)) == expected
