@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: install check test lock clean
+.PHONY: install check test serve lock clean
 
 install: .venv/.installed
 
@@ -25,6 +25,9 @@ check: install
 
 test: check
 	$(BIN)/pytest
+
+serve: install
+	$(BIN)/dynamo serve graphs:glm53
 
 lock:
 	scripts/lock
