@@ -102,3 +102,32 @@ def test_tokens_behind_a_stop_string_are_not_counted(model: ServedModel, tokeniz
 
     assert answer.finish_reason == "stop"
     assert answer.tokens.usage()["completion_tokens"] == len(ids(tokenizer, "one two"))
+
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {"type": "object", "properties": {"zip": {"type": "string", "pattern": "^[0-9]{5}$"}}},
+    },
+}
+CALL = "<tool_call>{0}<arg_key>zip</arg_key><arg_value>{1}</arg_value></tool_call>"
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "told"),
+    [
+        (CALL.format("get_weather", "Lima"), "stop", "call 0 is invalid"),
+        (CALL.format("rm_rf", "12345"), "stop", "call 0 is undeclared"),
+        (CALL.format("get_weather", "12345")[:60], "length", "a call was cut by the limit"),
+        (CALL.format("get_weather", "12345"), "stop", ""),
+    ],
+)
+def test_a_call_that_is_not_what_was_asked_for_is_logged(
+    model: ServedModel, tokenizer: Tokenizer, caplog: pytest.LogCaptureFixture, *, text: str, finish: str, told: str
+) -> None:
+    answer = Reply(REQUEST, model, parse_tools([WEATHER]), 3, reasoning=False, request_id="r7")
+    answer.feed([{"token_ids": ids(tokenizer, text)}, {"token_ids": [], "finish_reason": finish}])
+    answer.take()
+
+    assert [record.getMessage().startswith(f"request r7: {told}") for record in caplog.records] == [True] * bool(told)
