@@ -1,13 +1,13 @@
 """Damaged outputs: whatever the model writes, nothing raises, and every chunking agrees."""
 
-import json
 import random
-from typing import Any
 
+import msgspec
 import pytest
 
-from tests.conformance.cases import cut, load, read, seeded
+from tests.conformance.cases import outputs, seeded
 from toolcall import markers
+from toolcall.conformance import Case, arguments_of, pieces, read, reading
 
 PIECES = (
     *markers.ALL, "put_file", "clock_now", "path", "content", "line", "\n", " ", "a", "{", "}", '"', "\\", "`", "```",
@@ -33,29 +33,29 @@ def damage(text: str, rng: random.Random) -> str:
     return text
 
 
-def check(case: dict[str, Any], rng: random.Random) -> None:
-    whole = read(case, [case["output"]])
-    for call in whole.tool_calls:
+def check(case: Case, rng: random.Random) -> None:
+    whole = read(case, [case.output])
+    for call in reading(whole).tool_calls:
         assert "<" not in call.name
-        assert isinstance(json.loads(call.arguments, parse_constant=pytest.fail), dict)
-    for chunks in (list(case["output"]), cut(case["output"], rng)):
-        assert read(case, chunks) == whole, case["output"]
+        assert arguments_of(call) is not None, case.output
+    for chunks in ("chars", str(rng.random())):
+        assert read(case, pieces(case.output, chunks)) == whole, case.output
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_outputs_read_the_same_in_every_chunking(seed: int) -> None:
     rng = seeded(seed)
-    cases = [case for case in load("dev.jsonl") if len(case["output"]) < 1500]
+    cases = [case for case in outputs() if len(case.output) < 1500]
     for _ in range(500):
         case = rng.choice(cases)
-        finish = rng.choice((case.get("engine_finish", "stop"), "stop", "length"))
-        check({**case, "output": damage(case["output"], rng), "engine_finish": finish}, rng)
+        finish = rng.choice((case.engine_finish, "stop", "length"))
+        check(msgspec.structs.replace(case, output=damage(case.output, rng), engine_finish=finish), rng)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_markup_in_any_order_reads_the_same_in_every_chunking(seed: int) -> None:
     rng = seeded(seed)
-    base = load("dev.jsonl")[0]
+    base = outputs()[0]
     for _ in range(400):
         output = "".join(rng.choice(PIECES) for _ in range(rng.randrange(25)))
-        check({**base, "output": output, "thinking": rng.random() < 0.3}, rng)
+        check(msgspec.structs.replace(base, output=output, prompt_tail=None, thinking=rng.random() < 0.3), rng)

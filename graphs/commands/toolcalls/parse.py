@@ -1,32 +1,15 @@
 """`dynamo toolcall parse`: what a model's output means."""
 
-import random
-from collections.abc import Iterator
 from typing import Any
 
-from graphs.commands.toolcalls.lines import Tools, answer_each
+from graphs.commands.toolcalls.lines import answer_each
 from graphs.errors import Refusal
-from toolcall import CallStatus, Message, Parser
-from toolcall.status import collect
-
-
-class Case(Tools):
-    """A case of the conformance suite, see `tests/conformance/data/README.md`; what else it holds is passed over."""
-
-    id: str = ""
-    output: str = ""
-    thinking: bool = False
-    prompt_tail: str | None = None
-    engine_finish: str = "stop"
-
-    @property
-    def reasoning(self) -> bool:
-        """Whether the prompt opened reasoning, so that the output starts inside it."""
-        return self.thinking if self.prompt_tail is None else self.prompt_tail.endswith("<think>")
+from toolcall import CallStatus
+from toolcall.conformance import Case, pieces, read
 
 
 def run(chunks: str) -> int:
-    """Answer the cases on standard input; the exit code.
+    """Answer the cases on standard input, see `tests/conformance/data/README.md`; the exit code.
 
     Raises:
         Refusal: A line is no case, or there is no such way to cut.
@@ -37,7 +20,7 @@ def run(chunks: str) -> int:
 
 
 def _answer(case: Case, chunks: str) -> dict[str, Any]:
-    message = read(case, chunks)
+    message = read(case, pieces(case.output, chunks))
     return {
         "id": case.id,
         "reasoning": message.reasoning,
@@ -48,28 +31,6 @@ def _answer(case: Case, chunks: str) -> dict[str, Any]:
         "finish_reason": message.finish_reason,
         "truncated": message.truncated,
     }
-
-
-def read(case: Case, chunks: str) -> Message:
-    """Read one output by the library's parser, in pieces."""
-    parser = Parser(case.read(), reasoning=case.reasoning)
-    events = [event for piece in pieces(case.output, chunks) for event in parser.feed(piece)]
-    events += parser.finish(case.engine_finish)
-    return collect(events, finish_reason=parser.finish_reason, truncated=parser.truncated)
-
-
-def pieces(text: str, chunks: str) -> Iterator[str]:
-    """Cut a text: `whole`, `chars`, or a seed for pieces of 1 to 12 characters."""
-    if chunks == "whole":
-        yield text
-        return
-    # Where a case is cut must be the same every time the seed is.
-    rng = random.Random(0 if chunks == "chars" else int(chunks))  # noqa: S311
-    start = 0
-    while start < len(text):
-        size = 1 if chunks == "chars" else rng.randint(1, 12)
-        yield text[start : start + size]
-        start += size
 
 
 def _status(status: CallStatus) -> dict[str, str]:
