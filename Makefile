@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Tags must hold on the version that vLLM 0.31.0 runs as well as on the locked one.
+XGRAMMAR := 0.2.7
+
 .PHONY: install check test serve lock clean
 
 install: .venv/.installed
@@ -15,6 +18,7 @@ install: .venv/.installed
 	$(PIP) install --constraint requirements.lock torch
 	$(PIP) install --no-deps --requirement requirements.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(PIP) install --no-deps --upgrade --target .venv/xgrammar-$(XGRAMMAR) xgrammar==$(XGRAMMAR)
 	@touch $@
 
 check: install
@@ -25,6 +29,7 @@ check: install
 
 test: check
 	$(BIN)/pytest
+	PYTHONPATH=.venv/xgrammar-$(XGRAMMAR) $(BIN)/pytest --xgrammar $(XGRAMMAR) tests/toolcall tests/conformance
 
 serve: install
 	$(BIN)/dynamo serve graphs:glm53
