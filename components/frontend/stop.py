@@ -6,8 +6,8 @@ from collections.abc import Sequence
 class StopStrings:
     """Passes text on until one of the stop strings appears.
 
-    Text that could be the beginning of a stop string is held back until it is decided. The earliest match wins, and of
-    several at one place the longest.
+    Text that could be the beginning of a stop string is held back until it is decided. The stop string that is complete
+    first wins, as in vLLM, so that it never matters in which pieces the text comes; of several, the longest.
 
     Args:
         stops: The stop strings; empty ones are ignored.
@@ -31,7 +31,7 @@ class StopStrings:
         if self.matched is not None:
             return ""
         text = self._held + text
-        if (found := self._earliest(text)) is not None:
+        if (found := self._first(text)) is not None:
             at, self.matched = found
             self._held = ""
             return text[: at + len(self.matched)] if self._include else text[:at]
@@ -44,9 +44,9 @@ class StopStrings:
         held, self._held = self._held, ""
         return held
 
-    def _earliest(self, text: str) -> tuple[int, str] | None:
+    def _first(self, text: str) -> tuple[int, str] | None:
         found = [(at, stop) for stop in self._stops if (at := text.find(stop)) >= 0]
-        return min(found, key=lambda match: match[0]) if found else None
+        return min(found, key=lambda match: (match[0] + len(match[1]), match[0]), default=None)
 
     def _possible_start(self, text: str) -> int:
         for at in range(max(0, len(text) - len(self._stops[0]) + 1), len(text)):
