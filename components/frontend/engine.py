@@ -5,26 +5,31 @@ there, off the event loop; what streams runs on the loop.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import time
-from collections.abc import AsyncIterator
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Literal, Protocol
 
 import msgspec
 from dynamo.llm.exceptions import InvalidArgument
 
-from components.frontend.constrain import ReasoningGate, guided_decoding
+from components.frontend.constrain import ReasoningGate, guided_decoding, has_shallow_tag
 from components.frontend.errors import RequestError
 from components.frontend.history import template_messages
+from components.frontend.keylocks import KeyLocks
 from components.frontend.model import ServedModel
 from components.frontend.outputs import EngineFailedError, Outputs, OutputStream
 from components.frontend.reply import Reply
 from components.frontend.request import ChatRequest, Json, read_request
 from components.frontend.routing import pins, route_request, session_id
 from components.frontend.sampling import generation_limit, output_options, sampling_options, stop_conditions
-from router import Fleet, Outcome, Router
-from toolcall import SchemaError, parse_tools
+from components.frontend.tally import Tally
+from components.frontend.tool_metrics import ToolMetrics
+from router import Fleet, Router
+from toolcall import SchemaError, ToolSet, parse_tools
+from toolcall.buckets import Judge
 
 log = logging.getLogger(__name__)
 
@@ -90,13 +95,19 @@ class ChatEngine:
         routed: Dynamo's routed engine for the model's workers.
         router: Chooses the placement and keeps the book of requests in flight.
         settings: How the engine answers.
+        metrics: Counts every answer to a request with tools.
     """
 
-    def __init__(self, model: ServedModel, routed: RoutedEngine, router: Router, settings: Settings) -> None:
+    def __init__(
+        self, model: ServedModel, routed: RoutedEngine, router: Router, settings: Settings, metrics: ToolMetrics
+    ) -> None:
         self._model = model
         self._routed = routed
         self._router = router
         self._settings = settings
+        self._metrics = metrics
+        self._building = KeyLocks()
+        metrics.expect(model.name)
 
     def __call__(self, body: Json, context: Context) -> AsyncIterator[Json]:
         """Prepare the request and return its stream of chunks.
@@ -113,12 +124,14 @@ class ChatEngine:
 
     def _prepare(self, body: Json, context: Context) -> Job:
         request = read_request(body)
-        tools = parse_tools(request.tools, request.tool_choice, request.parallel_tool_calls)
+        tools, judge = self._tools(request)
         prompt_text = self._render(request)
         prompt = self._model.prompts.encode(prompt_text)
         limit = generation_limit(request, len(prompt), self._model.context_length)
         reasoning = prompt_text.endswith("<think>")
-        guided = guided_decoding(request, tools, reasoning=reasoning, gate=self._settings.reasoning_gate)
+        with self._building.of(tools.key):
+            guided = guided_decoding(request, tools, reasoning=reasoning, gate=self._settings.reasoning_gate)
+            tally = Tally(tools, judge, shallow=has_shallow_tag(tools))
         preprocessed = {
             "model": request.model,
             # Dynamo takes little-endian uint32 bytes as well as a list: 0.2 ms and not 3 for 150K tokens.
@@ -129,8 +142,14 @@ class ChatEngine:
             "eos_token_ids": self._model.eos_token_ids,
             "annotations": [],
         }
-        reply = Reply(request, self._model, tools, len(prompt), reasoning=reasoning, request_id=context.id())
+        reply = Reply(request, self._model, tools, tally, len(prompt), reasoning=reasoning, request_id=context.id())
         return Job(request, prompt, preprocessed, reply)
+
+    def _tools(self, request: ChatRequest) -> tuple[ToolSet, Judge]:
+        # Sub-agents start together with tools that are new to all of them.
+        with self._building.of(msgspec.json.encode(request.tools)):
+            tools = parse_tools(request.tools, request.tool_choice, request.parallel_tool_calls)
+            return tools, Judge(request.tools)
 
     def _render(self, request: ChatRequest) -> str:
         variables = {**(request.chat_template_args or {}), **(request.chat_template_kwargs or {})}
@@ -143,22 +162,26 @@ class ChatEngine:
         return self._model.template.render(template_messages(request.messages), tools, **variables)
 
     async def _answer(self, job: Job, context: Context) -> AsyncIterator[Json]:
-        request_id = context.id()
-        asked = route_request(job.request, request_id, job.prompt, session_id(job.request, context))
-        placement = self._router.place(asked, Fleet(), time.monotonic() * 1e3)
-        routing = {**placement.routing(), **pins(job.request)}
-        outcome: Outcome = "error"
+        with self._counted(job.reply, context):
+            request_id = context.id()
+            asked = route_request(job.request, request_id, job.prompt, session_id(job.request, context))
+            placement = self._router.place(asked, Fleet(), time.monotonic() * 1e3)
+            routing = {**placement.routing(), **pins(job.request)}
+            try:
+                stream = await self._routed.generate({**job.preprocessed, "routing": routing or None}, context=context)
+                async for chunk in self._chunks(job.reply, stream, context):
+                    yield chunk
+                if job.request.wants_usage and job.reply.finished:
+                    yield job.reply.usage()
+            finally:
+                self._router.finish(request_id, "stop" if job.reply.finished else _failure(context))
+
+    @contextlib.contextmanager
+    def _counted(self, reply: Reply, context: Context) -> Iterator[None]:
         try:
-            stream = await self._routed.generate({**job.preprocessed, "routing": routing or None}, context=context)
-            async for chunk in self._chunks(job.reply, stream, context):
-                yield chunk
-            if job.request.wants_usage and job.reply.finished:
-                yield job.reply.usage()
-            outcome = "stop"
+            yield
         finally:
-            # Stop strings end an answer by asking the engine to stop, so only an unfinished one was cancelled.
-            cancelled = not job.reply.finished and context.is_stopped()
-            self._router.finish(request_id, "cancelled" if cancelled else outcome)
+            self._metrics.count(self._model.name, reply.tally, reply.finish_reason or _failure(context))
 
     def _interval(self) -> float:
         return max(self._settings.stream_interval_ms / 1e3, self._router.in_flight / CHUNKS_PER_SECOND)
@@ -189,6 +212,11 @@ class ChatEngine:
                 raise EngineFailedError("the engine's stream ended without a finish reason")
         finally:
             outputs.close()
+
+
+def _failure(context: Context) -> Literal["cancelled", "error"]:
+    """Return how an answer ended that has no finish reason."""
+    return "cancelled" if context.is_stopped() else "error"
 
 
 async def _refusal(error: ValueError) -> AsyncIterator[Json]:

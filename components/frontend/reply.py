@@ -15,6 +15,7 @@ from components.frontend.model import ServedModel
 from components.frontend.outputs import EngineFailedError, merged
 from components.frontend.request import ChatRequest, Json
 from components.frontend.stop import StopStrings
+from components.frontend.tally import Tally
 from components.frontend.usage import TokenCounter
 from toolcall import CallEnd, ContentDelta, Event, Parser, ReasoningDelta, ToolSet
 
@@ -31,6 +32,7 @@ class Reply:
         request: The client's request.
         model: The model that answers.
         tools: The request's tools.
+        tally: Is told of the calls that leave.
         prompt_tokens: Length of the prompt.
         reasoning: Whether the output starts inside reasoning.
         request_id: Becomes part of the answer's id.
@@ -41,6 +43,7 @@ class Reply:
         request: ChatRequest,
         model: ServedModel,
         tools: ToolSet,
+        tally: Tally,
         prompt_tokens: int,
         *,
         reasoning: bool,
@@ -56,6 +59,7 @@ class Reply:
         self._detokenizer = Detokenizer(model.token_bytes, skip_special=request.skip_special_tokens is not False)
         self._stops = StopStrings(request.stop_strings, include=bool(request.include_stop_str_in_output))
         self._parser = Parser(tools, reasoning=reasoning)
+        self.tally = tally
         self._events: list[Event] = []
         self._logprobs: list[Json] = []
         self.tokens = TokenCounter(prompt_tokens, model.think_end_id if reasoning else None)
@@ -110,7 +114,9 @@ class Reply:
         if finish is not None:
             self._events.extend(self._parser.finish(finish))
             self.finish_reason = self._parser.finish_reason
+            self.tally.dropped = self._parser.dropped
             if self._parser.truncated is not None:
+                self.tally.truncated = 1
                 log.warning("request %s: a call was cut by the limit: %.200r", self._request_id, self._parser.truncated)
 
     def take(self) -> Json | None:
@@ -122,6 +128,7 @@ class Reply:
             return None
         events, self._events = self._events, []
         self._report(events)
+        self.tally.read(events)
         if not self.streaming:
             events = _ended(events)
         delta = delta_of(events)

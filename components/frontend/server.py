@@ -23,6 +23,7 @@ from dynamo.llm import (
 from dynamo.runtime import DistributedRuntime
 
 from components.frontend.engine import ChatEngine, Settings
+from components.frontend.metrics import Metrics
 from components.frontend.model import ServedModel
 from router import Router, plain
 
@@ -45,7 +46,7 @@ MODES = {
 
 
 class Frontend:
-    """One frontend: its router, and a chat engine for every model that workers register.
+    """One frontend: its router, its metrics, and a chat engine for every model that workers register.
 
     Args:
         flags: The parsed flags of ``components.frontend.args``.
@@ -54,6 +55,7 @@ class Frontend:
     def __init__(self, flags: argparse.Namespace) -> None:
         self._flags = flags
         self.router = Router(plain)
+        self.metrics = Metrics()
 
     async def chat_engine(self, _instance: Any, card: ModelDeploymentCard, routed: Any) -> PythonAsyncEngine:
         """Return the engine of a model that appeared; Dynamo's ``chat_engine_factory``."""
@@ -62,7 +64,8 @@ class Frontend:
         model = await asyncio.to_thread(ServedModel, Path(card.local_dir()), card.name(), context)
         settings = Settings(reasoning_gate=flags.reasoning_gate, stream_interval_ms=flags.stream_interval_ms)
         log.info("serving %s, context of %d tokens", model.name, model.context_length)
-        return PythonAsyncEngine(ChatEngine(model, routed, self.router, settings), asyncio.get_running_loop())
+        engine = ChatEngine(model, routed, self.router, settings, self.metrics.tools)
+        return PythonAsyncEngine(engine, asyncio.get_running_loop())
 
     async def serve(self) -> None:
         """Serve until SIGTERM or SIGINT, then let answers in flight end, within the drain timeout."""
@@ -80,6 +83,8 @@ class Frontend:
             flags.request_plane or os.environ.get("DYN_REQUEST_PLANE", "tcp"),
             event_plane=flags.event_plane or os.environ.get("DYN_EVENT_PLANE", "zmq"),
         )
+        # Never served and so never discovered: it only gives the metrics a place in this runtime.
+        self.metrics.expose(runtime.endpoint("dynamo.frontend.metrics"))
         for signum in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(signum, runtime.shutdown)
         entrypoint = EntrypointArgs(

@@ -40,11 +40,15 @@ def model(folder: Path) -> ServedModel:
 class Endpoint:
     """A running frontend over one scripted worker."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, client: "httpx2.Client") -> None:
         self.url = url
+        self._client = client
 
     def post(self, body: dict[str, Any], path: str = "chat/completions") -> "httpx2.Response":
-        return httpx2.post(f"{self.url}/v1/{path}", json={"model": "glm", **body}, timeout=30)
+        return self._client.post(f"{self.url}/v1/{path}", json={"model": "glm", **body})
+
+    def metrics(self) -> str:
+        return self._client.get(f"{self.url}/metrics").text
 
     def say(self, text: str, told: dict[str, Any] | None = None, **body: Any) -> "httpx2.Response":
         """Make the model answer ``text``; the prompt opens no reasoning unless the body says so."""
@@ -93,7 +97,8 @@ def endpoint(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     try:
         url = f"http://127.0.0.1:{port}"
         wait_until_served(url, processes)
-        yield Endpoint(url)
+        with httpx2.Client(timeout=30) as client:
+            yield Endpoint(url, client)
     finally:
         for process in processes:
             with contextlib.suppress(ProcessLookupError):

@@ -1,12 +1,22 @@
-"""How often a stream may send."""
+"""How often a stream may send, and what is made once for many requests."""
 
+import sys
+import threading
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
+from prometheus_client import CollectorRegistry
 
-from components.frontend.engine import CHUNKS_PER_SECOND, ChatEngine, Settings
+from components.frontend.engine import CHUNKS_PER_SECOND, ChatEngine, Context, Settings
 from components.frontend.model import ServedModel
+from components.frontend.tool_metrics import ToolMetrics
 from router import Fleet, Router, RouteRequest, plain
+from toolcall import tag, tools
+
+
+def chat_engine(model: ServedModel, router: Router) -> ChatEngine:
+    return ChatEngine(model, cast("Any", None), router, Settings(), ToolMetrics(CollectorRegistry()))
 
 
 @pytest.mark.parametrize(
@@ -20,6 +30,56 @@ def test_few_streams_keep_the_set_interval_and_many_share_the_budget(
     for number in range(streams):
         router.place(RouteRequest(str(number), "glm", [1]), Fleet(), 0.0)
 
-    engine = ChatEngine(model, cast("Any", None), router, Settings(stream_interval_ms=20.0))
+    assert chat_engine(model, router)._interval() == pytest.approx(seconds)
 
-    assert engine._interval() == pytest.approx(seconds)
+
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Threads take turns so often that none can do much unseen."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+class Request:
+    """A request's context."""
+
+    def __init__(self) -> None:
+        self.metadata: Any = {}
+
+    def id(self) -> str:
+        return "r"
+
+    def is_stopped(self) -> bool:
+        return False
+
+    def stop_generating(self) -> None:
+        pass
+
+
+@pytest.mark.usefixtures("restless")
+def test_requests_that_come_together_with_new_tools_read_and_build_them_once(model: ServedModel) -> None:
+    properties = {f"key_{number}": {"type": "string", "enum": ["a", "b"]} for number in range(20)}
+    functions = [
+        {"name": f"together_{number}", "parameters": {"type": "object", "properties": properties}}
+        for number in range(9)
+    ]
+    offered = [{"type": "function", "function": function} for function in functions]
+    body = {"model": "glm", "messages": [{"role": "user", "content": "x"}], "tools": offered}
+    engine, start = chat_engine(model, Router(plain)), threading.Barrier(4)
+    context: Context = Request()
+
+    def prepare() -> None:
+        start.wait()
+        engine._prepare(body, context)
+
+    before = tools._read_tool.cache_info().misses, tag._build.cache_info().misses
+    threads = [threading.Thread(target=prepare) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    after = tools._read_tool.cache_info().misses, tag._build.cache_info().misses
+    assert (after[0] - before[0], after[1] - before[1]) == (len(offered), 1)

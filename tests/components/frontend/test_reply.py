@@ -7,14 +7,17 @@ from tokenizers import Tokenizer
 from components.frontend.model import ServedModel
 from components.frontend.outputs import EngineFailedError
 from components.frontend.reply import Reply
-from components.frontend.request import ChatRequest
+from components.frontend.request import ChatRequest, Json
+from components.frontend.tally import Tally
 from toolcall import parse_tools
+from toolcall.buckets import Judge
 
 REQUEST = ChatRequest(model="glm", messages=[], stream=True)
 
 
-def reply(model: ServedModel, request: ChatRequest = REQUEST, *, reasoning: bool = False) -> Reply:
-    return Reply(request, model, parse_tools(None), 3, reasoning=reasoning, request_id="r")
+def reply(model: ServedModel, request: ChatRequest = REQUEST, tools: list[Json] | None = None) -> Reply:
+    parsed = parse_tools(tools, None, request.parallel_tool_calls)
+    return Reply(request, model, parsed, Tally(parsed, Judge(tools)), 3, reasoning=False, request_id="r7")
 
 
 def ids(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -126,8 +129,39 @@ CALL = "<tool_call>{0}<arg_key>zip</arg_key><arg_value>{1}</arg_value></tool_cal
 def test_a_call_that_is_not_what_was_asked_for_is_logged(
     model: ServedModel, tokenizer: Tokenizer, caplog: pytest.LogCaptureFixture, *, text: str, finish: str, told: str
 ) -> None:
-    answer = Reply(REQUEST, model, parse_tools([WEATHER]), 3, reasoning=False, request_id="r7")
+    answer = reply(model, tools=[WEATHER])
     answer.feed([{"token_ids": ids(tokenizer, text)}, {"token_ids": [], "finish_reason": finish}])
     answer.take()
 
     assert [record.getMessage().startswith(f"request r7: {told}") for record in caplog.records] == [True] * bool(told)
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+def test_the_tally_sees_every_call_that_leaves_and_none_twice(
+    model: ServedModel, tokenizer: Tokenizer, streaming: bool
+) -> None:
+    answer = reply(model, msgspec.structs.replace(REQUEST, stream=streaming), tools=[WEATHER])
+    text = CALL.format("get_weather", "12345") + CALL.format("rm_rf", "1")
+    for id_ in ids(tokenizer, text):
+        answer.feed([{"token_ids": [id_]}])
+        answer.take()
+    answer.feed([{"token_ids": [], "finish_reason": "stop"}])
+    answer.take()
+
+    assert [(call.status, call.bucket) for call in answer.tally.sent] == [("ok", "ok"), ("undeclared", "UnknownName")]
+    assert (answer.tally.truncated, answer.tally.dropped) == (0, 0)
+
+
+def test_the_tally_is_told_of_a_cut_call_and_of_a_dropped_one(model: ServedModel, tokenizer: Tokenizer) -> None:
+    cut, single = (
+        reply(model, msgspec.structs.replace(REQUEST, parallel_tool_calls=parallel), tools=[WEATHER])
+        for parallel in (True, False)
+    )
+    whole = CALL.format("get_weather", "12345")
+    cut.feed([{"token_ids": ids(tokenizer, whole + whole[:60]), "finish_reason": "length"}])
+    single.feed([{"token_ids": ids(tokenizer, whole + whole), "finish_reason": "stop"}])
+    cut.take()
+    single.take()
+
+    assert [len(cut.tally.sent), cut.tally.truncated, cut.tally.dropped] == [1, 1, 0]
+    assert [len(single.tally.sent), single.tally.truncated, single.tally.dropped] == [1, 0, 1]

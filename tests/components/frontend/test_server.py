@@ -229,7 +229,7 @@ def test_a_client_that_leaves_stops_the_worker(endpoint: Endpoint) -> None:
         next(answer.iter_lines())
 
     deadline = time.monotonic() + 10
-    while 'inflight_requests{model="glm"} 0' not in (metrics := httpx2.get(f"{endpoint.url}/metrics").text):
+    while 'inflight_requests{model="glm"} 0' not in (metrics := endpoint.metrics()):
         assert time.monotonic() < deadline, metrics
     assert message(endpoint.say("still here"))["content"] == "still here"
 
@@ -259,7 +259,7 @@ def test_the_anthropic_and_responses_routes_reach_the_engine(endpoint: Endpoint)
 
 
 def metric(endpoint: Endpoint, name: str) -> float:
-    lines = httpx2.get(f"{endpoint.url}/metrics").text.split("\n")
+    lines = endpoint.metrics().split("\n")
     return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))
 
 

@@ -1,0 +1,25 @@
+"""The frontend's own metrics, beside Dynamo's on its `/metrics`."""
+
+from dynamo.common.utils.prometheus import register_engine_metrics_callback
+from dynamo.runtime import Endpoint
+from prometheus_client import CollectorRegistry, disable_created_metrics
+
+from components.frontend.tool_metrics import ToolMetrics
+
+
+class Metrics:
+    """All metrics of one frontend process, in one registry."""
+
+    def __init__(self) -> None:
+        # A process-wide switch, the only one there is: a `_created` series beside each counter would double them.
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # The library's own function lacks an annotation.
+        self.registry = CollectorRegistry()
+        self.tools = ToolMetrics(self.registry)
+
+    def expose(self, endpoint: Endpoint) -> None:
+        """Add the registry to `/metrics` of Dynamo's HTTP server, and to its OTLP export.
+
+        Args:
+            endpoint: Any of the frontend's own runtime; it need not be served.
+        """
+        register_engine_metrics_callback(endpoint, self.registry)
