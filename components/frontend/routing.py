@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from components.frontend.request import ChatRequest, Json
 from router import RouteRequest
+from router.identity import Hints, read_hints
 
 PIN_NAMES = ("prefill_worker_id", "prefill_dp_rank", "decode_worker_id", "dp_rank")
 MAX_SESSION_ID = 256
@@ -23,6 +24,14 @@ def session_id(request: ChatRequest, context: HasMetadata) -> str | None:
     """
     named = context.metadata.get("session-id") or request.prompt_cache_key
     return named[:MAX_SESSION_ID] if named else None
+
+
+def identity_hints(body: Json, context: HasMetadata) -> Hints:
+    """Return what a request says of its session, digested: headers before the body's fields.
+
+    Takes the body as the server passes it on: ``session_id``, ``metadata`` and ``user`` are read nowhere else.
+    """
+    return read_hints(context.metadata, body)
 
 
 def route_request(request: ChatRequest, request_id: str, token_ids: Sequence[int], session: str | None) -> RouteRequest:

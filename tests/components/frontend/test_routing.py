@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from components.frontend.request import ChatRequest
-from components.frontend.routing import MAX_SESSION_ID, pins, route_request, session_id
+from components.frontend.routing import MAX_SESSION_ID, identity_hints, pins, route_request, session_id
 
 REQUEST = ChatRequest(model="glm", messages=[])
 
@@ -26,6 +26,25 @@ def test_the_header_names_the_session_before_the_body() -> None:
 
 def test_a_session_id_is_cut_to_a_bound() -> None:
     assert len(session_id(REQUEST, Context(session_id="s" * 9999)) or "") == MAX_SESSION_ID
+
+
+def test_headers_name_the_session_of_the_ladder_before_the_body_does() -> None:
+    body = {"model": "glm", "messages": [], "prompt_cache_key": "body"}
+
+    header, field = identity_hints(body, Context(session_id="header")), identity_hints(body, Context())
+
+    assert header.named is not None
+    assert field.named is not None
+    assert (header.named.rung, field.named.rung) == ("session-id", "prompt_cache_key")
+    assert header.named.key != field.named.key
+    assert header.scope == field.scope
+
+
+def test_a_request_that_names_no_session_still_has_a_scope() -> None:
+    body = {"model": "glm", "messages": [], "user": "acme"}
+
+    assert identity_hints(body, Context()).named is None
+    assert identity_hints(body, Context()).scope != identity_hints(body, Context(api_key="digest")).scope
 
 
 def test_the_router_sees_prompt_limit_and_priority() -> None:
