@@ -1,12 +1,34 @@
 """Where a request goes.
 
-A policy is a pure function of the request, the fleet and the time; a :class:`Router` owns the book of what is in flight
+A policy is a pure function of the request, what is known of the workers, and the time; a :class:`Router` owns the book
 and asks the policy. Nothing here reads a clock, opens a socket or imports an engine, so a replay of a million requests
 runs the code that serves.
 """
 
+from router.costs import Costs
+from router.decision import Candidate, Choice, Decision, Terms
 from router.fleet import Fleet, Worker
-from router.placement import Outcome, Placement, Policy, RouteRequest, plain
-from router.router import Router
+from router.placement import Outcome, Overlap, Placement, RouteRequest
+from router.ranks import Rank
+from router.router import Plain, Policy, Router
+from router.sticky import Sticky, Weights
 
-__all__ = ["Fleet", "Outcome", "Placement", "Policy", "RouteRequest", "Router", "Worker", "plain"]
+__all__ = [
+    "Candidate",
+    "Choice",
+    "Costs",
+    "Decision",
+    "Fleet",
+    "Outcome",
+    "Overlap",
+    "Placement",
+    "Plain",
+    "Policy",
+    "Rank",
+    "RouteRequest",
+    "Router",
+    "Sticky",
+    "Terms",
+    "Weights",
+    "Worker",
+]

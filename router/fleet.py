@@ -2,6 +2,8 @@
 
 import msgspec
 
+from router.ranks import Rank
+
 
 class Worker(msgspec.Struct, frozen=True):
     """One engine that serves a role.
@@ -9,10 +11,16 @@ class Worker(msgspec.Struct, frozen=True):
     Attributes:
         worker_id: Dynamo's instance id, 64 bits.
         dp_ranks: How many data-parallel attention ranks the engine has; a placement names one of them.
+        kv_tokens: Tokens of KV that one rank's memory holds.
     """
 
     worker_id: int
     dp_ranks: int = 1
+    kv_tokens: int = 0
+
+    def ranks(self) -> tuple[Rank, ...]:
+        """Return the engine's ranks."""
+        return tuple(Rank(self.worker_id, rank) for rank in range(self.dp_ranks))
 
 
 class Fleet(msgspec.Struct, frozen=True):

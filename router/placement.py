@@ -1,13 +1,28 @@
-"""A request as the router sees it, the placement it gets, and the plain policy."""
+"""A request as the router sees it, and the placement it gets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
-from router.fleet import Fleet
+from router.ranks import Rank
 
 Outcome = Literal["stop", "cancelled", "error"]
+
+
+class Overlap(msgspec.Struct, frozen=True):
+    """How much of a prompt one rank need not compute.
+
+    Attributes:
+        device: Tokens found in the rank's own memory, from the prompt's start.
+        host: Tokens that follow them and lie in the host tier.
+    """
+
+    device: int = 0
+    host: int = 0
+
+
+NOTHING = Overlap()
 
 
 class RouteRequest(msgspec.Struct, frozen=True):
@@ -16,51 +31,38 @@ class RouteRequest(msgspec.Struct, frozen=True):
     Attributes:
         request_id: Unique among the requests in flight.
         model: Name of the served model.
-        token_ids: The whole prompt, in tokens.
-        session_id: The client's session where it named one; a hint, never an identity.
+        session: Key of the session that the request belongs to; every request has one, if only its own.
+        prompt_tokens: Length of the prompt, tokens.
+        overlaps: What is cached of it, by prefill rank; a rank that is not named has nothing.
         max_tokens: Limit of the answer in tokens, where the client gave one.
-        priority: Larger is more urgent; 0 when the client does not say.
+        priority: Larger is more urgent; 0 when the client does not say, below 0 for work that can wait.
     """
 
     request_id: str
-    model: str
-    token_ids: Sequence[int]
-    session_id: str | None = None
+    model: str = ""
+    session: str = ""
+    prompt_tokens: int = 0
+    overlaps: Mapping[Rank, Overlap] = {}
     max_tokens: int | None = None
     priority: int = 0
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """Where a request goes. A field left None is left to Dynamo's own router.
+    """Where a request goes. A side left None is left to Dynamo's own router.
 
     Attributes:
-        prefill_worker_id: Instance id of the prefill engine.
-        prefill_dp_rank: Its data-parallel attention rank; never without a worker.
-        decode_worker_id: Instance id of the decode engine.
-        decode_dp_rank: Its rank, 0 for a TP-only engine; never without a worker.
-        reason: Why, in a word or two, for logs and metrics.
+        prefill: The prefill rank.
+        decode: The decode engine, and its rank.
     """
 
-    prefill_worker_id: int | None = None
-    prefill_dp_rank: int | None = None
-    decode_worker_id: int | None = None
-    decode_dp_rank: int | None = None
-    reason: str = "unpinned"
+    prefill: Rank | None = None
+    decode: Rank | None = None
 
     def routing(self) -> dict[str, int]:
         """Return the pins under the names of Dynamo 1.6.1's preprocessed request (``routing``)."""
-        pins = {
-            "prefill_worker_id": self.prefill_worker_id,
-            "prefill_dp_rank": self.prefill_dp_rank,
-            "decode_worker_id": self.decode_worker_id,
-            "dp_rank": self.decode_dp_rank,
-        }
-        return {name: value for name, value in pins.items() if value is not None}
-
-
-Policy = Callable[[RouteRequest, Fleet, float], Placement]
-
-
-def plain(_request: RouteRequest, _fleet: Fleet, _now_ms: float) -> Placement:
-    """Pin nothing: every choice is Dynamo's own KV router's."""
-    return Placement()
+        pins: dict[str, int] = {}
+        if self.prefill is not None:
+            pins |= {"prefill_worker_id": self.prefill.worker_id, "prefill_dp_rank": self.prefill.dp_rank}
+        if self.decode is not None:
+            pins |= {"decode_worker_id": self.decode.worker_id, "dp_rank": self.decode.dp_rank}
+        return pins

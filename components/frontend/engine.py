@@ -23,11 +23,14 @@ from components.frontend.model import ServedModel
 from components.frontend.outputs import EngineFailedError, Outputs, OutputStream
 from components.frontend.reply import Reply
 from components.frontend.request import ChatRequest, Json, read_request
-from components.frontend.routing import pins, route_request, session_id
+from components.frontend.routing import identity_hints, pins, route_request
 from components.frontend.sampling import generation_limit, output_options, sampling_options, stop_conditions
 from components.frontend.tally import Tally
 from components.frontend.tool_metrics import ToolMetrics
 from router import Fleet, Router
+from router.identity import Hints, identify
+from router.lineage import Lineage
+from router.trail import Trail, follow
 from toolcall import SchemaError, ToolSet, parse_tools
 from toolcall.buckets import Judge
 
@@ -82,7 +85,8 @@ class Job(msgspec.Struct, frozen=True):
     """A request made ready for the workers."""
 
     request: ChatRequest
-    prompt: Any
+    hints: Hints
+    trail: Trail
     preprocessed: Json
     reply: Reply
 
@@ -107,6 +111,7 @@ class ChatEngine:
         self._settings = settings
         self._metrics = metrics
         self._building = KeyLocks()
+        self._lineage = Lineage()
         metrics.expect(model.name)
 
     def __call__(self, body: Json, context: Context) -> AsyncIterator[Json]:
@@ -143,7 +148,8 @@ class ChatEngine:
             "annotations": [],
         }
         reply = Reply(request, self._model, tools, tally, len(prompt), reasoning=reasoning, request_id=context.id())
-        return Job(request, prompt, preprocessed, reply)
+        hints = identity_hints(body, context)
+        return Job(request, hints, follow(hints.scope, prompt), preprocessed, reply)
 
     def _tools(self, request: ChatRequest) -> tuple[ToolSet, Judge]:
         # Sub-agents start together with tools that are new to all of them.
@@ -164,9 +170,10 @@ class ChatEngine:
     async def _answer(self, job: Job, context: Context) -> AsyncIterator[Json]:
         with self._counted(job.reply, context):
             request_id = context.id()
-            asked = route_request(job.request, request_id, job.prompt, session_id(job.request, context))
-            placement = self._router.place(asked, Fleet(), time.monotonic() * 1e3)
-            routing = {**placement.routing(), **pins(job.request)}
+            identity = identify(job.hints, job.trail, self._lineage)
+            asked = route_request(job.request, request_id, job.reply.tokens.prompt, identity.key)
+            decision = self._router.place(asked, Fleet(), time.monotonic() * 1e3)
+            routing = {**decision.placement.routing(), **pins(job.request)}
             try:
                 stream = await self._routed.generate({**job.preprocessed, "routing": routing or None}, context=context)
                 async for chunk in self._chunks(job.reply, stream, context):
@@ -174,7 +181,14 @@ class ChatEngine:
                 if job.request.wants_usage and job.reply.finished:
                     yield job.reply.usage()
             finally:
-                self._router.finish(request_id, "stop" if job.reply.finished else _failure(context))
+                tokens = job.reply.tokens
+                self._router.finish(
+                    request_id,
+                    "stop" if job.reply.finished else _failure(context),
+                    time.monotonic() * 1e3,
+                    answer_tokens=tokens.completion,
+                    cached_tokens=tokens.cached,
+                )
 
     @contextlib.contextmanager
     def _counted(self, reply: Reply, context: Context) -> Iterator[None]:

@@ -1,6 +1,5 @@
 """What the router is told of a request, and what the client itself may pin."""
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 from components.frontend.request import ChatRequest, Json
@@ -8,22 +7,12 @@ from router import RouteRequest
 from router.identity import Hints, read_hints
 
 PIN_NAMES = ("prefill_worker_id", "prefill_dp_rank", "decode_worker_id", "dp_rank")
-MAX_SESSION_ID = 256
 
 
 class HasMetadata(Protocol):
     """Dynamo's request context: ``x-dynamo-meta-<name>`` headers under ``<name>``."""
 
     metadata: Any
-
-
-def session_id(request: ChatRequest, context: HasMetadata) -> str | None:
-    """Return the client's session: the ``x-dynamo-meta-session-id`` header, else ``prompt_cache_key``, else None.
-
-    Cut to 256 characters: it is a hint, and comes from outside.
-    """
-    named = context.metadata.get("session-id") or request.prompt_cache_key
-    return named[:MAX_SESSION_ID] if named else None
 
 
 def identity_hints(body: Json, context: HasMetadata) -> Hints:
@@ -34,14 +23,14 @@ def identity_hints(body: Json, context: HasMetadata) -> Hints:
     return read_hints(context.metadata, body)
 
 
-def route_request(request: ChatRequest, request_id: str, token_ids: Sequence[int], session: str | None) -> RouteRequest:
+def route_request(request: ChatRequest, request_id: str, prompt_tokens: int, session: str) -> RouteRequest:
     """Return the request as the router sees it."""
     hints = (request.nvext or {}).get("agent_hints") or {}
     return RouteRequest(
         request_id=request_id,
         model=request.model,
-        token_ids=token_ids,
-        session_id=session,
+        session=session,
+        prompt_tokens=prompt_tokens,
         max_tokens=request.limit,
         priority=int(hints.get("priority") or 0),
     )

@@ -25,7 +25,7 @@ from dynamo.runtime import DistributedRuntime
 from components.frontend.engine import ChatEngine, Settings
 from components.frontend.metrics import Metrics
 from components.frontend.model import ServedModel
-from router import Router, plain
+from router import Plain, Router
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class Frontend:
 
     def __init__(self, flags: argparse.Namespace) -> None:
         self._flags = flags
-        self.router = Router(plain)
+        self.router = Router(Plain())
         self.metrics = Metrics()
 
     async def chat_engine(self, _instance: Any, card: ModelDeploymentCard, routed: Any) -> PythonAsyncEngine:

@@ -38,6 +38,21 @@ class TokenCounter:
         else:
             self._reasoning_tokens += len(token_ids)
 
+    @property
+    def prompt(self) -> int:
+        """Length of the prompt."""
+        return self._prompt_tokens
+
+    @property
+    def completion(self) -> int:
+        """Tokens the engine has written so far."""
+        return self._completion_tokens
+
+    @property
+    def cached(self) -> int | None:
+        """Prompt tokens that the engine found cached; None before it has told."""
+        return self._cached_tokens
+
     def usage(self) -> Json:
         """Return OpenAI's ``usage``."""
         return {

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from components.frontend.engine import CHUNKS_PER_SECOND, ChatEngine, Context, Settings
 from components.frontend.model import ServedModel
 from components.frontend.tool_metrics import ToolMetrics
-from router import Fleet, Router, RouteRequest, plain
+from router import Fleet, Plain, Router, RouteRequest
 from toolcall import tag, tools
 
 
@@ -26,9 +26,9 @@ def chat_engine(model: ServedModel, router: Router) -> ChatEngine:
 def test_few_streams_keep_the_set_interval_and_many_share_the_budget(
     model: ServedModel, streams: int, seconds: float
 ) -> None:
-    router = Router(plain)
+    router = Router(Plain())
     for number in range(streams):
-        router.place(RouteRequest(str(number), "glm", [1]), Fleet(), 0.0)
+        router.place(RouteRequest(str(number), "glm", prompt_tokens=1), Fleet(), 0.0)
 
     assert chat_engine(model, router)._interval() == pytest.approx(seconds)
 
@@ -67,7 +67,7 @@ def test_requests_that_come_together_with_new_tools_read_and_build_them_once(mod
     ]
     offered = [{"type": "function", "function": function} for function in functions]
     body = {"model": "glm", "messages": [{"role": "user", "content": "x"}], "tools": offered}
-    engine, start = chat_engine(model, Router(plain)), threading.Barrier(4)
+    engine, start = chat_engine(model, Router(Plain())), threading.Barrier(4)
     context: Context = Request()
 
     def prepare() -> None:

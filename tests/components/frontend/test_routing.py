@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from components.frontend.request import ChatRequest
-from components.frontend.routing import MAX_SESSION_ID, identity_hints, pins, route_request, session_id
+from components.frontend.routing import identity_hints, pins, route_request
 
 REQUEST = ChatRequest(model="glm", messages=[])
 
@@ -14,18 +14,6 @@ class Context:
 
     def __init__(self, **metadata: str) -> None:
         self.metadata = {name.replace("_", "-"): value for name, value in metadata.items()}
-
-
-def test_the_header_names_the_session_before_the_body() -> None:
-    request = msgspec.structs.replace(REQUEST, prompt_cache_key="body")
-
-    assert session_id(request, Context(session_id="header")) == "header"
-    assert session_id(request, Context()) == "body"
-    assert session_id(REQUEST, Context()) is None
-
-
-def test_a_session_id_is_cut_to_a_bound() -> None:
-    assert len(session_id(REQUEST, Context(session_id="s" * 9999)) or "") == MAX_SESSION_ID
 
 
 def test_headers_name_the_session_of_the_ladder_before_the_body_does() -> None:
@@ -50,10 +38,10 @@ def test_a_request_that_names_no_session_still_has_a_scope() -> None:
 def test_the_router_sees_prompt_limit_and_priority() -> None:
     request = msgspec.structs.replace(REQUEST, max_tokens=9, nvext={"agent_hints": {"priority": 2}})
 
-    routed = route_request(request, "r1", [1, 2], "s")
+    routed = route_request(request, "r1", 2, "s")
 
-    assert (routed.request_id, routed.session_id, routed.max_tokens, routed.priority) == ("r1", "s", 9, 2)
-    assert list(routed.token_ids) == [1, 2]
+    assert (routed.request_id, routed.session, routed.prompt_tokens) == ("r1", "s", 2)
+    assert (routed.max_tokens, routed.priority) == (9, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,147 @@
+"""The policy: prefix- and session-sticky, and let go where sticking costs more than moving.
+
+A session goes where it costs least, all terms in ms of a rank's time: computing or fetching what is not there, waiting
+behind work in hand, pushing other sessions' KV out of memory, and being ahead of ranks that wait in every step of a
+data-parallel engine. It stays where it is unless another place is cheaper by a margin. A prompt that every session
+shares weighs as little as computing it again, which is what it is worth.
+"""
+
+import math
+import zlib
+from collections.abc import Sequence
+
+import msgspec
+
+from router.costs import Costs
+from router.decision import Candidate, Choice, Terms
+from router.placement import RouteRequest
+from router.ranks import Rank
+from router.residents import Reach, Residents
+from router.views import DecodeView, RankView
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """How much of each term counts; chosen by replay (`docs/router.md` has the ablation).
+
+    Attributes:
+        horizon_turns: Turns ahead over which a crowded memory is held against a rank.
+        return_age_s: Half of the sessions that will be back are back within this, s.
+        wait: Share of the work in hand that counts; the rest is borne for the sake of what is cached.
+        balance: Share of a rank's lead over the mean that always counts.
+        imbalance: Share of the lead beyond the tolerance that counts on top.
+        tolerance: Lead over the mean that is nothing to worry about, as a share of the mean.
+        stay: Margin of staying, as a share of what bringing the whole session elsewhere costs.
+        half_life_s: After this time, half of a rank's past work is forgotten, s.
+    """
+
+    horizon_turns: float = 0.5
+    return_age_s: float = 15.0
+    wait: float = 0.0
+    balance: float = 0.1
+    imbalance: float = 1.0
+    tolerance: float = 0.1
+    stay: float = 0.1
+    half_life_s: float = 3600.0
+
+
+class Sticky:
+    """The policy, with its prices and weights.
+
+    Args:
+        costs: What things cost.
+        weights: How much of it counts.
+    """
+
+    def __init__(self, costs: Costs, weights: Weights | None = None) -> None:
+        self.costs = costs
+        self.weights = weights or Weights()
+
+    def prefill(self, request: RouteRequest, views: Sequence[RankView], home: Rank | None, now_ms: float) -> Choice:
+        """Choose a prefill rank; `home` is where the session was last, if that still lives."""
+        worked = sum(view.worked_ms for view in views)
+        candidates = tuple(
+            Candidate(view.rank, self._prefill_terms(request, view, worked, len(views), now_ms)) for view in views
+        )
+        margin = self.weights.stay * self._bring_ms(request.prompt_tokens)
+        return _choose(candidates, home, margin, request.session)
+
+    def decode(self, request: RouteRequest, views: Sequence[DecodeView], home: Rank | None, now_ms: float) -> Choice:
+        """Choose a decode engine; `home` is where the session's last answer was written."""
+        candidates = tuple(Candidate(view.rank, self._decode_terms(request, view, now_ms)) for view in views)
+        return _choose(candidates, home, self.weights.stay * self.costs.move_ms(request.prompt_tokens), request.session)
+
+    def _prefill_terms(
+        self, request: RouteRequest, view: RankView, worked_ms: float, ranks: int, now_ms: float
+    ) -> Terms:
+        costs, weights = self.costs, self.weights
+        cached = view.overlap.device + view.overlap.host
+        compute = costs.prefill_ms(max(0, request.prompt_tokens - cached), request.prompt_tokens)
+        mean = (worked_ms + compute) / ranks
+        lead = view.worked_ms + compute - mean
+        return Terms(
+            compute=compute,
+            move=costs.fetch_ms(view.overlap.host),
+            wait=weights.wait * _urgency(request.priority) * view.waiting_ms,
+            crowding=weights.horizon_turns
+            * self._bring_ms(1)
+            * self._crowded_out(request.prompt_tokens, request.session, view.residents, now_ms),
+            balance=weights.balance * lead + weights.imbalance * max(0.0, lead - weights.tolerance * mean),
+        )
+
+    def _crowded_out(self, tokens: int, session: str, residents: Residents, now_ms: float) -> float:
+        """Return the tokens a turn that a session of this size will cost others by evictions here, or itself."""
+        before, after = residents.reach(now_ms, tokens, session)
+        return max(0.0, self._lost(after) - self._lost(before))
+
+    def _lost(self, reach: Reach) -> float:
+        """Return the tokens lost a turn where a memory reaches back only so far: those of sessions that are later."""
+        if reach.age_ms == math.inf:
+            return 0.0
+        return reach.tokens / (1.0 + (reach.age_ms / 1e3 / self.weights.return_age_s) ** 2)
+
+    def _bring_ms(self, tokens: int) -> float:
+        """What it costs to have tokens of a session where they are not."""
+        compute = self.costs.prefill_ms(tokens, tokens)
+        return min(compute, self.costs.fetch_ms(tokens)) if self.costs.host_tokens else compute
+
+    def _decode_terms(self, request: RouteRequest, view: DecodeView, now_ms: float) -> Terms:
+        costs = self.costs
+        answer = request.max_tokens if request.max_tokens is not None else costs.answer_tokens
+        answer = min(answer, costs.answer_tokens)
+        more = costs.decode_ms(view.requests + 1) - costs.decode_ms(view.requests)
+        lost = self._crowded_out(request.prompt_tokens, request.session, view.residents, now_ms)
+        return Terms(
+            compute=answer * costs.decode_ms(view.requests + 1),
+            move=costs.move_ms(request.prompt_tokens - view.kept_tokens),
+            wait=answer * view.requests * more,
+            crowding=self.weights.horizon_turns * costs.move_ms(1) * lost / max(1, costs.piece_tokens),
+        )
+
+
+def _urgency(priority: int) -> float:
+    """Waiting counts double for each level of priority, and half below; four levels at most."""
+    return 2.0 ** max(-4, min(4, priority))
+
+
+def _choose(candidates: tuple[Candidate, ...], home: Rank | None, margin_ms: float, session: str) -> Choice:
+    if not candidates:
+        return Choice()
+    # Equal places are taken in an order of the session's own, else every frontend begins with the same one.
+    turn = zlib.crc32(session.encode()) % len(candidates)
+    order = [*candidates[turn:], *candidates[:turn]]
+    best = min(order, key=lambda candidate: candidate.terms.total)
+    stay = next((candidate for candidate in candidates if candidate.rank == home), None)
+    if stay is not None and stay is not best and stay.terms.total - best.terms.total <= margin_ms:
+        return Choice(stay.rank, "stayed", candidates, best.terms.total - stay.terms.total)
+    others = [candidate.terms.total for candidate in candidates if candidate is not best]
+    return Choice(best.rank, _reason(best, stay), candidates, min(others, default=best.terms.total) - best.terms.total)
+
+
+def _reason(best: Candidate, stay: Candidate | None) -> str:
+    """Return `new`, `home`, or what moved the session most."""
+    if stay is None:
+        return "new"
+    if stay is best:
+        return "home"
+    gains = {name: getattr(stay.terms, name) - getattr(best.terms, name) for name in Terms.__struct_fields__}
+    return f"moved-{max(gains, key=lambda name: gains[name])}"
