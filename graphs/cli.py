@@ -4,7 +4,6 @@ Bad input ends with exit code 2 and one line for each problem, or with one JSON 
 """
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -66,14 +65,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Run the command that the shell was given."""
-    try:
-        code = run(sys.argv[1:])
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Who read the output has left, as `| head` does. Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
-    sys.exit(code)
+    sys.exit(run(sys.argv[1:]))
 
 
 def _refuse(problems: Sequence[str], *, as_json: bool) -> int:
