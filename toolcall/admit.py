@@ -68,7 +68,7 @@ def _admits_array(definitions: dict[str, n.Node], node: n.Array, value: list[Any
 def _admits_scalar(node: n.Node, value: Any) -> bool:
     match node:
         case n.Text() if isinstance(value, str):
-            return bool(value) or not node.nonempty
+            return node.strings is None or node.strings.matches(value)
         case n.Boolean():
             return isinstance(value, bool)
         case n.Null():

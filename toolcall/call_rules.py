@@ -10,17 +10,19 @@ from typing import Final
 
 from toolcall import markers as m
 from toolcall import nodes as n
-from toolcall.ebnf import CONTROL, Rules, any_of, free_text, literal, other_than
-from toolcall.formats import GRAMMARS
+from toolcall.ebnf import CONTROL, Rules, any_of, literal, other_than
+from toolcall.formats import strings
 from toolcall.json_rules import JsonRules
 from toolcall.keys import other_key
 from toolcall.order import orders
+from toolcall.string_rules import GUARD, Form, StringRules
 from toolcall.tools import Tool
 
 _GAP: Final = '"\\n"?'
 """What stands between the parts of a call: nothing since GLM-4.7, one line break in GLM-4.5 and 4.6."""
 
 _CLOSER: Final = literal(m.VALUE_END)
+_TEXT: Final = Form("text", json=False, guard=GUARD, follow=_CLOSER)
 _KEY_STOP: Final = f"< {CONTROL}"
 
 
@@ -42,6 +44,7 @@ class _CallRules:
     def __init__(self, states: int, *, shallow: bool) -> None:
         self.rules = Rules()
         self._json = JsonRules(self.rules, guarded=True, enclosed=True)
+        self._strings = StringRules(self.rules, _TEXT)
         self._states = states
         self._shallow = shallow
         self._definitions: dict[str, n.Node] = {}
@@ -60,7 +63,8 @@ class _CallRules:
             key = other_key(
                 self.rules,
                 [known.name for known in form.properties],
-                self._key_rest(),
+                lambda _: self._key_rest(),
+                guard="",
                 stop=_KEY_STOP,
                 end='""',
                 follow=literal(m.KEY_END),
@@ -84,32 +88,22 @@ class _CallRules:
     def _value(self, node: n.Node) -> str:
         """A value as it stands between `<arg_value>` and `</arg_value>`."""
         options = n.options(self._definitions, node)
-        texts = [option for option in options if isinstance(option, n.Text) and option.format not in GRAMMARS]
-        if any(isinstance(option, n.AnyValue) for option in options) or any(not text.nonempty for text in texts):
+        held = [strings(option) for option in options if isinstance(option, n.Text)]
+        if None in held or any(isinstance(option, n.AnyValue) for option in options):
             # Any text is a string, so whatever else is allowed is allowed by this.
-            return self._text()
-        if texts:
-            return self._some_text()
+            return self._strings.any()
         if self._shallow:
-            strings = any(isinstance(option, n.Text | n.Literals) for option in options)
-            return self._text() if strings else self._json.value(n.ANY)
+            texts = any(isinstance(option, n.Text | n.Literals) for option in options)
+            return self._strings.any() if texts else self._json.value(n.ANY)
         return any_of([self._plain(option) for option in options])
 
     def _plain(self, node: n.Node) -> str:
-        """A value other than free text: strings raw, everything else JSON."""
+        """A value other than any text: strings raw, everything else JSON."""
         match node:
-            case n.Text(format=name) if name is not None:
-                return self.rules.share("format", GRAMMARS[name])
+            case n.Text():
+                return self._strings.held(strings(node))
             case n.Literals(values):
                 return self._json.texts(
                     [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values]
                 )
         return self._json.value(node)
-
-    def _text(self) -> str:
-        return self.rules.define("text", free_text([m.VALUE_END], _CLOSER))
-
-    def _some_text(self) -> str:
-        # Behind a first `<`, the rest of the end tag is the same as the whole of it.
-        self.rules.define("text_after", free_text([m.VALUE_END, m.VALUE_END[1:]], _CLOSER))
-        return self.rules.define("text_some", f'[^<] {self._text()} | "<" text_after')

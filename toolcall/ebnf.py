@@ -1,20 +1,14 @@
 """Writing xgrammar EBNF: literals, text that cannot hold some other text, and a growing set of shared rules."""
 
-import sys
 from typing import Final
 
+from toolcall import charset as c
+
+_ASCII_END: Final = 0x80
 _PLAIN_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 CONTROL: Final = "".join(map(chr, range(0x20)))
 """Characters that JSON strings cannot hold raw."""
-
-# A surrogate alone is no character, so it comes only in pairs.
-_HEX: Final = "[0-9a-fA-F]"
-_UNICODE: Final = (
-    f'"u" ([0-9a-cefA-CEF] {_HEX} {_HEX} {_HEX} | [dD] [0-7] {_HEX} {_HEX} | '
-    f'[dD] [89abAB] {_HEX} {_HEX} "\\\\u" [dD] [c-fC-F] {_HEX} {_HEX})'
-)
-_SHORT_ESCAPE: Final = r'["\\/bfnrt]'
 
 
 def literal(text: str) -> str:
@@ -28,21 +22,26 @@ def _escape(character: str) -> str:
     return character if character.isascii() and character.isprintable() else f"\\U{ord(character):08x}"
 
 
-def other_than(characters: str) -> str:
-    """A class of any one character but these.
+def one_of(ranges: c.Ranges) -> str:
+    """A terminal that matches any one character of a set.
 
-    xgrammar 0.2.7 negates only what is ASCII, so with other characters it is written as the ranges between them.
+    xgrammar 0.2.7 negates only what is ASCII, so everything else is written as the ranges that it has.
     """
-    codes = sorted(set(map(ord, characters)))
-    if characters.isascii():
-        return f"[^{''.join(_in_class(code) for code in codes)}]"
-    ranges: list[str] = []
-    following = 0
-    for code in [*codes, sys.maxunicode + 1]:
-        if following < code:
-            ranges.append(f"{_in_class(following)}-{_in_class(code - 1)}")
-        following = code + 1
-    return f"[{''.join(ranges)}]"
+    if c.size(ranges) == 1:
+        return literal(chr(ranges[0][0]))
+    others = c.complement(ranges)
+    if ranges and ranges[-1][1] == c.LAST and (not others or others[-1][1] < _ASCII_END):
+        return f"[^{_members(others)}]"
+    return f"[{_members(ranges)}]"
+
+
+def other_than(characters: str) -> str:
+    """A class of any one character but these."""
+    return one_of(c.complement(c.of(characters)))
+
+
+def _members(ranges: c.Ranges) -> str:
+    return "".join(_in_class(low) if low == high else f"{_in_class(low)}-{_in_class(high)}" for low, high in ranges)
 
 
 def _in_class(code: int) -> str:
@@ -97,32 +96,6 @@ def free_text(excluded: list[str], follow: str) -> str:
     """
     texts = ", ".join(literal(each) for each in excluded)
     return f"TagDispatch(loop_after_dispatch=false, excludes=({texts})) (={follow})"
-
-
-def json_string(rules: Rules, guard: str, follow: str) -> None:
-    """Define `string`, the rest of a JSON string behind its opening quote, and `string_some`, the same but not empty.
-
-    Args:
-        rules: Where the rules go.
-        guard: Text that must not occur, whose first character does not occur in it again; empty for none.
-        follow: As for `free_text`; empty where it is not known.
-    """
-    ahead = f" (={follow})" if follow else ""
-    # Escapes lead back to the string themselves: a rule of their own would end, and its end costs as above.
-    rules.define("string_escape", rf"({_SHORT_ESCAPE} string | {_UNICODE} string){ahead}")
-    common = r'"\\" string_escape'
-    if guard:
-        common += f" | {literal(guard[0])} string_1"
-    stop = f'"\\{CONTROL}'
-    run = f"{other_than(guard[:1] + stop)} string | {common}"
-    rules.define("string", rf'("\"" | {run}){ahead}')
-    rules.define("string_some", f"({run}){ahead}")
-    # As Knuth, Morris and Pratt do: a mismatch leads back to the start, or behind a first character.
-    for at in range(1, len(guard)):
-        options = [r'"\""', f"{other_than(guard[0] + guard[at] + stop)} string", common]
-        if at + 1 < len(guard):
-            options.append(f"{literal(guard[at])} string_{at + 1}")
-        rules.define(f"string_{at}", f"({' | '.join(options)}){ahead}")
 
 
 def any_of(options: list[str]) -> str:

@@ -6,7 +6,9 @@ from typing import Final
 from toolcall import nodes as n
 from toolcall import numbers
 from toolcall.admit import admits
+from toolcall.automaton import Automaton, TooLargeError, both
 from toolcall.patterns import matches as admits_name
+from toolcall.string_rules import is_affordable
 
 _WIDEST: Final = 64
 """Most options a product of two unions may have before it is left to the check after the call."""
@@ -61,11 +63,7 @@ def _unions(definitions: dict[str, n.Node], left: n.Node, right: n.Node, dropped
 def _same_kind(definitions: dict[str, n.Node], left: n.Node, right: n.Node, dropped: Dropped, depth: int) -> n.Node:
     match left, right:
         case n.Text(), n.Text():
-            return n.Text(
-                nonempty=left.nonempty or right.nonempty,
-                patterns=left.patterns + right.patterns,
-                format=left.format or right.format,
-            )
+            return _texts(left, right, dropped)
         case n.Number(), n.Number():
             return _numbers(left, right)
         case n.Array(), n.Array():
@@ -73,6 +71,30 @@ def _same_kind(definitions: dict[str, n.Node], left: n.Node, right: n.Node, drop
         case n.Object(), n.Object():
             return _objects(definitions, left, right, dropped, depth)
     return left if left == right else n.NEVER
+
+
+def _texts(left: n.Text, right: n.Text, dropped: Dropped) -> n.Node:
+    try:
+        return text(left, right.strings, right.format)
+    except TooLargeError:
+        dropped("lengths and patterns")
+        return left
+
+
+def text(node: n.Text, strings: Automaton | None, form: str | None = None) -> n.Node:
+    """A text that is also held to an automaton and a format.
+
+    Raises:
+        TooLargeError: No grammar can afford it.
+    """
+    held = node.strings or strings
+    if node.strings is not None and strings is not None:
+        held = both(node.strings, strings)
+        if held is None:
+            return n.NEVER
+    if held is not None and not is_affordable(held):
+        raise TooLargeError("too many states for a grammar")
+    return n.Text(held, node.format or form)
 
 
 def _numbers(left: n.Number, right: n.Number) -> n.Node:

@@ -3,27 +3,29 @@
 import json
 from typing import Final
 
-from toolcall import markers as m
+from toolcall import charset as c
 from toolcall import nodes as n
 from toolcall import numbers
-from toolcall.ebnf import CONTROL, Rules, any_of, json_string, literal
-from toolcall.formats import GRAMMARS
+from toolcall.ebnf import CONTROL, Rules, any_of, literal, one_of
+from toolcall.formats import strings
 from toolcall.keys import other_key
 from toolcall.order import State, orders
+from toolcall.string_rules import JSON_GUARD, Form, StringRules
 
 QUOTE: Final = r'"\""'
 _BOOLEAN: Final = '("true" | "false")'
 _NULL: Final = '"null"'
 _STOP: Final = f'"\\{CONTROL}'
 
-_GUARD: Final = m.VALUE_END[:7]
-"""What strings inside a call must not hold: enough of `</arg_value>` to be nothing else, as each character takes a
-state that costs as much to compile as a whole string. `<\\/` writes it all the same."""
-
 _SPACE: Final = r"[ \n\t]{0,8}"
-"""Whitespace inside JSON: room for some indentation, and an end to a model that only writes spaces."""
+"""Whitespace inside JSON: room for some indentation, and an end to a model that only writes spaces. Not a rule of its
+own: it would end in the midst of the many tokens that begin with a space, and cost as `Form.follow` says."""
 
-_NESTED_STATES: Final = 16
+_LEADS_OF: Final = {n.Null: "n", n.Boolean: "tf", n.Number: "-0123456789", n.Array: "[", n.Object: "{", n.Text: '"'}
+_LEADS: Final = "".join(_LEADS_OF.values())
+_NAME: Final = '"'
+
+_NESTED_STATES: Final = 64
 """Most states spent on the order of an object's members."""
 
 
@@ -38,8 +40,9 @@ class JsonRules:
 
     def __init__(self, rules: Rules, *, guarded: bool, enclosed: bool) -> None:
         self.rules = rules
-        self._guarded = guarded
-        self._enclosed = enclosed
+        self._follow = rf"{_SPACE} [,}}\]:]" if enclosed else ""
+        self._guard = JSON_GUARD if guarded else ""
+        self._strings = StringRules(rules, Form("string", json=True, guard=self._guard, follow=self._follow))
         self._definitions: dict[str, n.Node] = {}
         self._scope = ""
 
@@ -113,20 +116,8 @@ class JsonRules:
             self.rules.define(rule, body(states[state], state, first=first))
         return self.rules.define(prefix, start)
 
-    def string_rest(self) -> str:
-        """A rule for a string behind its opening quote, its closing quote included."""
-        if not self.rules.defined("string"):
-            json_string(self.rules, _GUARD if self._guarded else "", self._follow())
-        return "string"
-
-    def _follow(self) -> str:
-        """What stands behind a string."""
-        return rf"{self._space()} [,}}\]:]" if self._enclosed else ""
-
     def _string(self, node: n.Text) -> str:
-        if node.format in GRAMMARS:
-            return self.rules.share("format", f"{QUOTE} {GRAMMARS[node.format]} {QUOTE}")
-        return f"{QUOTE} {self.string_rest()}{'_some' if node.nonempty else ''}"
+        return f"{QUOTE} {self._strings.held(strings(node))}"
 
     def _number(self, node: n.Number) -> str:
         for name, body in numbers.RULES.items():
@@ -145,56 +136,86 @@ class JsonRules:
         """Any JSON value."""
         if not self.rules.defined("any"):
             self.rules.define("any", "")
-            text, space, real = self._string(n.Text()), self._space(), self._number(n.Number())
-            items = f'"[" {space} (any ("," {space} any)* {space})? "]"'
-            pair = f'{text} ":" {space} any'
-            members = f'"{{" {space} ({pair} ("," {space} {pair})* {space})? "}}"'
+            text, real = self._string(n.Text()), self._number(n.Number())
+            value, name = self._space(_LEADS), self._space(_NAME)
+            items = f'"[" {self._space(_LEADS + "]")} (any ("," {value} any)* {self._space("]")})? "]"'
+            pair = f'{text} ":" {value} any'
+            members = f'"{{" {self._space(_NAME + "}")} ({pair} ("," {name} {pair})* {self._space("}")})? "}}"'
             self.rules.define("any", f"{text} | {real} | {_BOOLEAN} | {_NULL} | {items} | {members}")
         return "any"
 
-    def _space(self) -> str:
-        return self.rules.define("space", _SPACE)
+    def _space(self, leads: str) -> str:
+        """A rule for whitespace before one of these characters."""
+        before = f"(={one_of(c.of(leads))})"
+        return self.rules.share("space", f"{_SPACE} {before}")
+
+    def _leads(self, node: n.Node) -> str:
+        """The characters with which the JSON of a node may begin."""
+        found = ""
+        for option in n.options(self._definitions, node):
+            match option:
+                case n.Literals(values):
+                    found += "".join(json.dumps(value)[0] for value in values)
+                case n.AnyValue():
+                    found += _LEADS
+                case _:
+                    found += _LEADS_OF[type(option)]
+        return found or _LEADS
 
     def _array(self, node: n.Array) -> str:
-        space = self._space()
+        end = self._space("]")
         if node.longest == 0:
-            return f'"[" {space} "]"'
-        item = self.value(node.items)
+            return f'"[" {end} "]"'
+        item, leads = self.value(node.items), self._leads(node.items)
         limit = "" if node.longest is None else node.longest - 1
-        body = f'{item} ("," {space} {item}){{{max(node.shortest - 1, 0)},{limit}}} {space}'
-        return self.rules.share("array", f'"[" {space} {body if node.shortest else f"({body})?"} "]"')
+        body = f'{item} ("," {self._space(leads)} {item}){{{max(node.shortest - 1, 0)},{limit}}} {end}'
+        if node.shortest:
+            return self.rules.share("array", f'"[" {self._space(leads)} {body} "]"')
+        return self.rules.share("array", f'"[" {self._space(leads + "]")} ({body})? "]"')
 
     def _tuple(self, node: n.Array) -> str:
         """An array whose first items have types of their own, from its end backwards."""
-        space, width = self._space(), max(len(node.prefix), node.shortest)
-        tail = f'{space} "]"'
+        width = max(len(node.prefix), node.shortest)
+        tail = end = f'{self._space("]")} "]"'
         if node.longest is None or node.longest > width:
             limit = "" if node.longest is None else node.longest - width
-            tail = f'("," {space} {self.value(node.items)}){{0,{limit}}} {tail}'
+            tail = f'("," {self._space(self._leads(node.items))} {self.value(node.items)}){{0,{limit}}} {tail}'
         for at in reversed(range(width)):
-            item = self.value(node.prefix[at] if at < len(node.prefix) else node.items)
-            separator = f'"," {space} ' if at else ""
-            end = f' | {space} "]"' if at >= node.shortest else ""
-            tail = self.rules.share("tuple", f"{separator}{item} {tail}{end}")
-        return self.rules.share("tuple", f'"[" {space} {tail}')
+            item = node.prefix[at] if at < len(node.prefix) else node.items
+            comma = '"," ' if at else ""
+            more = f"{comma}{self._space(self._leads(item))} {self.value(item)} {tail}"
+            tail = self.rules.share("tuple", f"{more} | {end}" if at >= node.shortest else more)
+        return self.rules.share("tuple", f'"[" {tail}')
+
+    def _name(self, name: str) -> str:
+        """A name as JSON, written so that it does not hold the guard."""
+        written = json.dumps(name, ensure_ascii=False)
+        return written.replace("</", r"<\/") if self._guard and self._guard in written else written
 
     def _object(self, node: n.Object) -> str:
-        space = self._space()
         members = [
-            f'{literal(json.dumps(known.name, ensure_ascii=False))} ":" {space} {self.value(known.node)}'
+            f'{literal(self._name(known.name))} ":" {self._space(self._leads(known.node))} {self.value(known.node)}'
             for known in node.properties
         ]
         extra = None
         if node.offered():
-            names = [json.dumps(known.name, ensure_ascii=False)[1:-1] for known in node.properties]
+            names = [self._name(known.name)[1:-1] for known in node.properties]
             key = other_key(
-                self.rules, names, self.string_rest(), stop=_STOP, end=QUOTE, follow=self._follow(), spaced=False
+                self.rules,
+                names,
+                self._strings.any,
+                guard=self._guard,
+                stop=_STOP,
+                end=QUOTE,
+                follow=self._follow,
+                spaced=False,
             )
-            extra = f'{QUOTE} {key} ":" {space} {any_of([self.value(each.node) for each in node.offered()])}'
+            others = n.union([each.node for each in node.offered()])
+            extra = f'{QUOTE} {key} ":" {self._space(self._leads(others))} {self.value(others)}'
         automata = orders(tuple(known.required for known in node.properties), _NESTED_STATES)
-        comma, end = f'"," {space} ', f'{space} "}}"'
+        comma, end = f'"," {self._space(_NAME)} ', f'{self._space("}")} "}}"'
         starts = [self.walk(automaton, members, extra, comma, end) for automaton in automata]
-        return self.rules.share("object", f'"{{" {space} {any_of(starts)}')
+        return self.rules.share("object", f'"{{" {self._space(_NAME + "}")} {any_of(starts)}')
 
 
 def json_grammar(shape: n.Shape) -> str:

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
+from toolcall.automaton import Automaton
+
 
 class AnyValue(msgspec.Struct, frozen=True):
     """Any JSON value."""
@@ -26,13 +28,11 @@ class Text(msgspec.Struct, frozen=True):
     """A string.
 
     Attributes:
-        nonempty: At least one character; greater lengths are left to the check after the call.
-        patterns: ECMA 262 regular expressions that must each match somewhere.
+        strings: The strings that its lengths and patterns allow; None for any.
         format: `format` keyword, an annotation under JSON Schema Draft 7.
     """
 
-    nonempty: bool = False
-    patterns: tuple[str, ...] = ()
+    strings: Automaton | None = None
     format: str | None = None
 
 

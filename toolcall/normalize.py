@@ -5,6 +5,7 @@ Read as Draft 7, with two courtesies: `$defs` as well as `definitions`, and cons
 """
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -13,8 +14,10 @@ from toolcall import markers as m
 from toolcall import nodes as n
 from toolcall import numbers
 from toolcall.admit import member, same
+from toolcall.automaton import Automaton, lengths
 from toolcall.errors import json_path
-from toolcall.intersect import array, intersect
+from toolcall.intersect import array, intersect, text
+from toolcall.patterns import automaton
 from toolcall.refs import escape, local_pointer, resolve
 
 
@@ -36,12 +39,19 @@ _OBJECT_KEYWORDS: Final = frozenset({"properties", "patternProperties", "additio
 _ARRAY_KEYWORDS: Final = frozenset({"items", "additionalItems", "prefixItems", "minItems", "maxItems"})
 _CHECKED_AFTER: Final = frozenset(
     {
-        "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if", "maxLength", "maxProperties",
+        "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if", "maxProperties",
         "minProperties", "multipleOf", "not", "oneOf", "propertyNames", "then", "uniqueItems",
     }
 )  # fmt: skip
 """Keywords that the normal form has no word for. `oneOf` is read as `anyOf`."""
 
+
+_STRINGS: Final[dict[str, Callable[[Any], Automaton | None]]] = {
+    "pattern": automaton,
+    "minLength": lambda least: lengths(int(least), None),
+    "maxLength": lambda most: lengths(0, int(most)),
+}
+"""Keywords of strings, each with the strings that it allows."""
 
 _LONGEST_ENFORCED: Final = 64
 """Greatest array length that is counted in the tag; each count costs a state."""
@@ -225,16 +235,15 @@ class _Reader:
         return n.NEVER if numbers.is_empty(node) else node
 
     def _text(self, schema: dict[str, Any], path: str) -> n.Node:
-        if schema.get("minLength", 0) > 1:
-            self._drop(path, "minLength")
-        pattern = schema.get("pattern")
-        if pattern is not None:
-            self._drop(path, "pattern")
-        return n.Text(
-            nonempty=schema.get("minLength", 0) > 0,
-            patterns=(pattern,) if pattern is not None else (),
-            format=schema.get("format"),
-        )
+        node: n.Node = n.Text(format=schema.get("format"))
+        for keyword, strings in _STRINGS.items():
+            if keyword in schema and isinstance(node, n.Text):
+                try:
+                    held = strings(schema[keyword])
+                    node = text(node, held) if held is not None else n.NEVER
+                except ValueError:  # Not regular, or too large.
+                    self._drop(path, keyword)
+        return node
 
 
 def _kinds(schema: dict[str, Any]) -> list[str] | None:
@@ -247,7 +256,7 @@ def _kinds(schema: dict[str, Any]) -> list[str] | None:
         return ["object"]
     if schema.keys() & _ARRAY_KEYWORDS:
         return ["array"]
-    if schema.keys() & {*_BOUNDS, "minLength", "pattern"}:
+    if schema.keys() & {*_BOUNDS, *_STRINGS}:
         return [kind for kind in _TYPES if kind != "integer"]
     return None
 

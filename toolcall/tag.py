@@ -77,7 +77,7 @@ def _build(key: _Key) -> dict[str, Any]:
     call = {
         "type": "tag",
         "begin": m.CALL,
-        "content": {"type": "grammar", "grammar": _grammar(key.tools)[0]},
+        "content": {"type": "grammar", "grammar": _grammar(_Key(tools, "none", None))[0]},
         "end": m.CALL_END,
     }
     if choice.mode == "named":
@@ -102,12 +102,13 @@ def is_shallow(tools: ToolSet) -> bool:
     A shallow tag still admits nothing but tools on offer with each declared argument at most once, the required ones
     among them; inside the values it tells strings from JSON and leaves the rest to the check after the call.
     """
-    return tools.choice.mode != "none" and _grammar(tools)[1]
+    return tools.choice.mode != "none" and _grammar(_Key(tools, "none", None))[1]
 
 
-def _grammar(tools: ToolSet) -> tuple[str, bool]:
+@functools.lru_cache(maxsize=256)
+def _grammar(key: _Key) -> tuple[str, bool]:
     """The grammar of a call, and whether it is shallow."""
-    choice = tools.choice
+    tools, choice = key.tools, key.tools.choice
     called = [tool for tool in tools.tools if choice.mode != "named" or tool.name == choice.name]
     states = min(_MOST_STATES, max(_FEWEST_STATES, _STATES // len(called)))
     grammar = call_grammar(called, states)

@@ -1,8 +1,11 @@
 """Hypothesis strategies: schemas as agents send them, each with a strategy of the values that are valid under it."""
 
+import functools
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
+
+from tests.toolcall.judge import validator
 
 Values = st.SearchStrategy[Any]
 
@@ -23,7 +26,20 @@ _SNIPPETS = (
 _LETTERS = st.text(st.characters(codec="utf-8"), max_size=6)
 _KEYS = ("path", "path2", "a b", "é", "a.b*c", "x[0]", "n", "items", "-A", "type")
 _FORMATS = {"date": "2026-02-03", "date-time": "2026-02-03T04:05:06Z", "time": "04:05:06Z", "uri": "https://e.test/"}
-_PATTERNS = {r"^[a-z]+$": r"[a-z]{1,4}\Z", "a": "x?a[y<]?", r"^\d{2}": r"[0-9]{2}z?"}
+PATTERNS = (
+    "a", r"^\d{2}", r"\d$", r"^[a-z]+$", "^[A-Za-z0-9._-]+$", r"^\d+(-\d+)?$", "^sh_[0-9a-f]{4,12}$",
+    "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "^[A-Z]{2,10}-[0-9]+$", "^(?:red|green|blue|)$", r"^-?(0|[1-9]\d*)(\.\d+)?$",
+    "^#[0-9a-fA-F]{6}$", "^https?://", "^/", r"^/[^\0]*$", r"\S", r"^\S+$", r"^[^\s/]*$", "^.{0,3}$", "^.+$",
+    r"^[\s\S]*$", "^<[a-z/]+>$", "^[^>]*$", "^[<a-z]*$", "^</?[a-z]*>?$", r'^"[^"]*"$', r"^\\[a-z]$", r"^[^\\]*$",
+    "^[\u00e0-\u00ff]+$", "^[\u4e00-\u9fff]*$", "^[a😀]+$", "^[\U0001f600-\U0001f64f]?$", r"^\w+\n$", r"^[\x00-\x1f]*$",
+    r"^[^a-z]*$", r"\.py$", r"^[^@\s]+@[^@\s]+\.[a-z]{2,}$", "^$", "", "^(a|b$)|c", r"^\W", r"^(\d{1,3}\.){3}\d{1,3}$",
+    "^[^<]{0,2}$", "(?=x)x", r"\bx", r"^(?!-)", r"^(a)\1$", r"^(?:x{2}){3}",
+)  # fmt: skip
+
+
+@functools.cache
+def _matching(pattern: str) -> Values:
+    return st.from_regex(pattern, alphabet=st.characters(codec="utf-8"))
 
 
 def texts() -> Values:
@@ -37,8 +53,10 @@ def _text(draw: st.DrawFn) -> Case:
     schema: dict[str, Any] = {"type": "string"}
     kind = draw(st.sampled_from(["plain", "plain", "length", "pattern", "format"]))
     if kind == "pattern":
-        schema["pattern"] = pattern = draw(st.sampled_from(sorted(_PATTERNS)))
-        return Case(schema, st.from_regex(_PATTERNS[pattern], fullmatch=True))
+        schema["pattern"] = pattern = draw(st.sampled_from(PATTERNS))
+        schema |= draw(st.sampled_from([{}, {}, {"minLength": 1}, {"maxLength": 8}]))
+        valid = validator(schema).is_valid
+        return Case(schema, _matching(pattern).filter(lambda text: "</arg_v" not in text and valid(text)))
     if kind == "format":
         schema["format"] = name = draw(st.sampled_from(sorted(_FORMATS)))
         return Case(schema, st.just(_FORMATS[name]))

@@ -1,15 +1,37 @@
 """What the properties of the tag are judged by: the client's own schema under JSON Schema Draft 7."""
 
+import functools
 import json
+from collections.abc import Iterator
 from typing import Any
 
-from jsonschema import Draft7Validator, ValidationError
+import jsonschema_rs
+from jsonschema import Draft7Validator, ValidationError, validators
 
 from toolcall import Message, Tool, ToolSet, parse
 
 
 def function(schema: Any, name: str = "f") -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+@functools.cache
+def _ecma(pattern: str) -> jsonschema_rs.Draft7Validator:
+    return jsonschema_rs.Draft7Validator({"pattern": pattern})
+
+
+def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[ValidationError]:
+    # Python's `$` and `\\d` are not those of ECMA 262, which JSON Schema names.
+    if isinstance(instance, str) and not _ecma(pattern).is_valid(instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+_Judge: Any = validators.extend(Draft7Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call]
+
+
+def validator(schema: Any) -> Any:
+    """The judge of values under a schema."""
+    return _Judge(schema)
 
 
 def unsound(tools: ToolSet, text: str) -> str | None:
@@ -28,7 +50,7 @@ def _wrong(tools: ToolSet, message: Message, index: int) -> str | None:
     if tool is None:
         return f"undeclared tool {call.name!r}"
     arguments = json.loads(call.arguments)
-    errors = Draft7Validator(tool.parameters).iter_errors(arguments)
+    errors = validator(tool.parameters).iter_errors(arguments)
     left = [error.message for error in errors if not _left_to_the_check(tool, error)]
     return f"{arguments}: {left}" if left else None
 

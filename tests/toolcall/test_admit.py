@@ -4,6 +4,7 @@ import pytest
 
 from toolcall import nodes as n
 from toolcall.admit import admits, member, same
+from toolcall.automaton import lengths
 
 TREE: dict[str, n.Node] = {
     "/t": n.Object((n.Property("v", n.Text(), required=True), n.Property("kids", n.Array(n.Ref("/t")), required=False)))
@@ -15,7 +16,7 @@ TREE: dict[str, n.Node] = {
     [
         (n.ANY, [1, None, {}], []),
         (n.NEVER, [], [1, None]),
-        (n.Text(nonempty=True), ["a"], ["", 1, None]),
+        (n.Text(lengths(1, None)), ["a"], ["", 1, None]),
         (n.Number(integer=True, low=0, high=3, open_high=True), [0, 2, 2.0], [-1, 3, 1.5, True, "1"]),
         (n.Boolean(), [True], [1, "true"]),
         (n.Null(), [None], [0, "null"]),

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.toolcall.glm_matcher import admits, compile_grammar
-from toolcall.ebnf import Rules, any_of, free_text, json_string, literal, other_than
+from toolcall.ebnf import Rules, any_of, free_text, literal, other_than
 
 
 @pytest.mark.parametrize(
@@ -37,27 +37,3 @@ def test_rules_with_one_body_are_one_rule() -> None:
 def test_alternatives_are_named_once() -> None:
     assert any_of(["a", "a"]) == "a"
     assert any_of(["a", "b"]) == "(a | b)"
-
-
-def strings(guard: str) -> tuple[str, ...]:
-    rules = Rules()
-    json_string(rules, guard, "")
-    return tuple(rules.text(f'"\\"" {name}') for name in ("string", "string_some"))
-
-
-@pytest.mark.parametrize(
-    ("text", "admitted"),
-    [
-        ('""', True), ('"a b é 😀"', True), (r'"\n \" \\ \/ é 😀"', True), ('"</x"', True), ('"<</y"', True),
-        (r'"<\/x>"', True), ('"a</x>b"', False), ('"<</x>"', False), ('"a\nb"', False), (r'"\x"', False),
-        (r'"\ud83d"', False), (r'"\ude00"', False), (r'"\ud83dx"', False), ('"a"b"', False), ('"a', False),
-    ],
-)  # fmt: skip
-def test_a_json_string_is_exact_and_guarded(text: str, admitted: bool) -> None:
-    plain, some = map(compile_grammar, strings("</x>"))
-    assert admits(plain, text) == admitted
-    assert admits(some, text) == (admitted and text != '""')
-
-
-def test_without_a_guard_a_string_holds_anything() -> None:
-    assert admits(compile_grammar(strings("")[0]), '"a</x>b"')

@@ -1,9 +1,11 @@
 import pytest
 
 from toolcall import nodes as n
+from toolcall.automaton import lengths
 from toolcall.intersect import intersect
 
 TEXT, NULL = n.Text(), n.Null()
+SOME = lengths(1, None)
 
 
 def meet(left: n.Node, right: n.Node) -> n.Node:
@@ -18,7 +20,9 @@ def meet(left: n.Node, right: n.Node) -> n.Node:
         (TEXT, NULL, n.NEVER),
         (n.Union((TEXT, NULL)), n.Union((NULL, n.Boolean())), NULL),
         (n.Literals((1, "a", None)), n.Union((TEXT, NULL)), n.Literals(("a", None))),
-        (n.Text(nonempty=True), n.Text(format="date"), n.Text(nonempty=True, format="date")),
+        (n.Text(SOME), n.Text(format="date"), n.Text(SOME, format="date")),
+        (n.Text(SOME), n.Text(lengths(0, 0)), n.NEVER),
+        (n.Text(SOME), n.Text(lengths(0, 1)), n.Text(lengths(1, 1))),
         (n.Number(low=0), n.Number(integer=True, low=0, open_low=True), n.Number(integer=True, low=0, open_low=True)),
         (n.Number(integer=True, low=0, open_low=True), n.Number(high=1, open_high=True), n.NEVER),
         (n.Array(TEXT, shortest=2), n.Array(n.ANY, longest=3), n.Array(TEXT, shortest=2, longest=3)),
@@ -50,6 +54,6 @@ def test_a_closed_object_drops_what_only_the_other_names() -> None:
 
 def test_what_is_wider_than_the_true_intersection_is_told() -> None:
     told: list[str] = []
-    wide = n.Union(tuple(n.Text(patterns=(str(at),)) for at in range(9)))
+    wide = n.Union(tuple(n.Text(format=str(at)) for at in range(9)))
     intersect({}, n.Union((*wide.options, NULL)), wide, told.append)
     assert told

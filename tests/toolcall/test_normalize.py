@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from toolcall import nodes as n
+from toolcall.automaton import lengths
 from toolcall.normalize import Unenforced, normalize
 
 TEXT, NULL, INTEGER = n.Text(), n.Null(), n.Number(integer=True)
@@ -32,7 +33,9 @@ TEXT, NULL, INTEGER = n.Text(), n.Null(), n.Number(integer=True)
             {"type": "array", "items": [{"type": "null"}], "additionalItems": False},
             n.Array(n.NEVER, (NULL,), longest=1),
         ),
-        ({"type": "string", "minLength": 1}, n.Text(nonempty=True)),
+        ({"type": "string", "minLength": 1}, n.Text(lengths(1, None))),
+        ({"type": "string", "minLength": 1, "maxLength": 500000}, n.Text(lengths(1, None))),
+        ({"pattern": "^a$", "maxLength": 0, "type": "string"}, n.NEVER),
     ],
 )
 def test_the_spellings_of_a_type(schema: Any, node: n.Node) -> None:
@@ -101,7 +104,7 @@ def test_a_definition_made_of_itself_comes_to_an_end(schema: Any) -> None:
 def test_the_remainder_names_what_is_left_to_the_check() -> None:
     schema = {
         "properties": {
-            "s": {"type": "string", "minLength": 2, "maxLength": 9, "pattern": "^a"},
+            "s": {"type": "string", "minLength": 200, "maxLength": 900, "pattern": "(?=a)"},
             "l": {
                 "type": "array",
                 "items": {"type": "number", "multipleOf": 0.5},

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft7Validator
 
 from tests.conformance.cases import seeded
 from tests.toolcall.generated import Case, object_case
 from tests.toolcall.glm_matcher import compile_tag, refused_at, sample
-from tests.toolcall.judge import function, unsound
+from tests.toolcall.judge import function, unsound, validator
 from toolcall import build_tag, parse, parse_tools, render_call
 from toolcall.admit import same
 
@@ -32,10 +31,10 @@ def compiled(schema: Any) -> tuple[Any, Any]:
 @given(object_case(2, most=5), st.data())
 def test_valid_arguments_are_admitted_and_read_back(case: Case, data: st.DataObject) -> None:
     tools, grammar = compiled(case.schema)
-    validator = Draft7Validator(case.schema)
+    judge = validator(case.schema)
     for _ in range(3):
         arguments = data.draw(case.values)
-        if not validator.is_valid(arguments):
+        if not judge.is_valid(arguments):
             continue
         text = render_call("f", arguments, newlines=data.draw(st.booleans()))
         assert refused_at(grammar, text) is None, (case.schema, text)
@@ -43,7 +42,7 @@ def test_valid_arguments_are_admitted_and_read_back(case: Case, data: st.DataObj
         assert len(message.tool_calls) == 1
         assert message.tool_calls[0].status.kind == "ok"
         # A string that reads as JSON of another branch is that; either way the schema holds.
-        assert validator.is_valid(json.loads(message.tool_calls[0].arguments))
+        assert judge.is_valid(json.loads(message.tool_calls[0].arguments))
 
 
 @thorough
@@ -52,7 +51,7 @@ def test_small_objects_may_come_in_any_order(case: Case, data: st.DataObject, rn
     _, grammar = compiled(case.schema)
     pairs = list(data.draw(case.values).items())
     rng.shuffle(pairs)
-    if Draft7Validator(case.schema).is_valid(dict(pairs)):
+    if validator(case.schema).is_valid(dict(pairs)):
         assert refused_at(grammar, render_call("f", dict(pairs))) is None, (case.schema, pairs)
 
 
@@ -98,7 +97,7 @@ STRINGS = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type
 def test_the_odd_corners_of_json_schema(schema: Any, valid: list[Any]) -> None:
     tools, grammar = compiled(schema)
     for arguments in valid:
-        assert Draft7Validator(schema).is_valid(arguments)
+        assert validator(schema).is_valid(arguments)
         text = render_call("f", arguments)
         assert refused_at(grammar, text) is None, text
         (call,) = parse(text, tools, reasoning=False).tool_calls
