@@ -1,5 +1,6 @@
 """One call while it is being read: its arguments so far, as values and as JSON text."""
 
+import json
 from typing import Any
 
 from toolcall.status import CallStatus
@@ -73,6 +74,11 @@ class Call:
             return
         self._put(key, reading)
 
+    def add_read(self, values: dict[str, Any]) -> None:
+        """Add complete values that are typed already; only to a call that has none."""
+        for key, value in values.items():
+            self._put(key, Reading(value, json.dumps(value, ensure_ascii=False)))
+
     def is_new(self, key: str) -> bool:
         """Whether a key has no value yet."""
         return key not in self._values and key not in self._raw
@@ -83,6 +89,11 @@ class Call:
             self._choose_form(self.tool)
         self._pieces.append("}" if self._values else "{}")
         return self._status()
+
+    @property
+    def ready(self) -> bool:
+        """Whether more of the JSON text has become ready."""
+        return bool(self._pieces)
 
     def take(self) -> str:
         """The JSON text that has become ready."""

@@ -4,19 +4,41 @@ The grammar, with whitespace allowed between any two parts:
 
     NAME (<arg_key> KEY </arg_key> <arg_value> VALUE </arg_value>)* </tool_call>
 
-Damage is mended only where one repair is possible, and then only for offered tools and declared keys.
+Damage is mended only where one repair is possible, and then only for offered tools and declared keys. So is a JSON
+object in the place of the pairs.
 """
 
 import enum
+import re
 from collections.abc import Callable
+from typing import Final
 
 from toolcall import markers as m
 from toolcall.call import Call
 from toolcall.cursor import Cursor
-from toolcall.scan import LONGEST_KEY, LONGEST_NAME, is_name, marker_at, skip_space
+from toolcall.json_body import JsonBody, body_opening
+from toolcall.scan import LONGEST_KEY, LONGEST_NAME, is_name, marker_at, skip_json, skip_space
 from toolcall.tools import Tool, ToolSet
 from toolcall.value_scan import ValueScan
 from toolcall.values import JSON_SPACE
+
+_LONGEST_HEAD: Final = 32
+"""Characters of a name that are left waiting for the marker behind it."""
+
+_LONGEST_GAP: Final = 128
+"""Characters from the end of a value to the next that are left waiting for it."""
+
+_LONGEST_SILENCE: Final = 1024
+"""Characters of JSON that are left waiting for its end."""
+
+_PAIR: Final = re.compile(
+    rf"([^<]{{1,{LONGEST_KEY - 1}}}+){m.KEY_END}{m.VALUE}([^<]*+){m.VALUE_END}"
+    rf"(?:({m.KEY})(?=[^<]{{1,{LONGEST_KEY - 1}}}+{m.KEY_END})|(?={m.CALL_END}))"
+)
+"""A key and a value that no markup stands in, and that more of the call follows."""
+
+_GAP: Final = re.compile(rf"{m.VALUE_END}{m.KEY}([^<]{{1,{LONGEST_KEY - 1}}}+){m.KEY_END}{m.VALUE}")
+"""What stands between two values."""
 
 
 class Outcome(enum.Enum):
@@ -37,18 +59,21 @@ class CallReader:
         tools: The request's tools.
         in_reasoning: Whether the call stands inside reasoning. There only undamaged calls to offered tools are calls.
         balanced: See `ValueScan`.
+        bodies: Whether a JSON object in place of the arguments is looked for.
     """
 
-    def __init__(self, tools: ToolSet, *, in_reasoning: bool, balanced: bool) -> None:
+    def __init__(self, tools: ToolSet, *, in_reasoning: bool, balanced: bool, bodies: bool) -> None:
         self._tools = tools
         self._in_reasoning = in_reasoning
         self._balanced = balanced
+        self._bodies = bodies and not in_reasoning
+        self._body: JsonBody | None = None
         self._call: Call | None = None
         self._key = ""
         self._value: ValueScan | None = None
         self._value_offset = 0
         self._certain = False
-        self._step: Callable[[Cursor], Outcome | None] = self._head
+        self._step: Callable[[Cursor], Outcome | None] = self._start
 
     @property
     def call(self) -> Call:
@@ -60,6 +85,11 @@ class CallReader:
     def certain(self) -> bool:
         """Whether this is surely meant as a call, so that it may be announced before its end."""
         return self._certain and not self.call.repairs
+
+    @property
+    def in_body(self) -> bool:
+        """Whether a JSON object was read in place of the arguments."""
+        return self._body is not None
 
     @property
     def mentioned(self) -> bool:
@@ -78,6 +108,20 @@ class CallReader:
             outcome = self._step(cursor)
             if outcome is not None:
                 return outcome
+
+    def waits(self, held: str, text: str) -> bool:
+        """Whether reading can wait for more, so that the pieces of a marker or key cost little.
+
+        Args:
+            held: What is not read yet.
+            text: Its newest piece.
+        """
+        if self._call is None:
+            return ">" not in text and len(held) < _LONGEST_HEAD
+        if self._value is None or held.startswith(m.VALUE_END):
+            whole = ">" in text and (m.VALUE in held or m.CALL_END in held)
+            return not whole and len(held) < _LONGEST_GAP and self._body is None
+        return self._value.silent and "<" not in text and ">" not in text and len(held) < _LONGEST_SILENCE
 
     def skip(self, text: str) -> bool:
         """Cross a piece of text without a `<`, if it stands inside a value and nothing before it waits."""
@@ -98,6 +142,17 @@ class CallReader:
     def _name_known(self, name: str) -> None:
         self._call = Call(name, self._tools.by_name(name))
 
+    def _start(self, cursor: Cursor) -> Outcome | None:
+        """The name, and the marker or the JSON object behind it."""
+        limit = cursor.at + LONGEST_NAME + LONGEST_KEY
+        body = body_opening(cursor.text, cursor.at, limit) if self._bodies else None
+        if body is None or self._tools.by_name(body[0]) is None:
+            return self._head(cursor)
+        self._name_known(body[0])
+        cursor.at = body[1]
+        self._body, self._step = JsonBody(), self._body_text
+        return None
+
     def _head(self, cursor: Cursor) -> Outcome | None:
         """The name, and the marker behind it."""
         text, start = cursor.text, cursor.at
@@ -106,7 +161,8 @@ class CallReader:
         said = text[start : limit if stop < 0 else stop]
         marker = "" if stop < 0 else marker_at(text, stop)
         if marker == "":
-            return Outcome.WAIT if not cursor.final and self._may_be_head(said) else Outcome.REFUSED
+            waits = not cursor.final and (stop >= 0 or len(text) < limit) and self._may_be_head(said)
+            return Outcome.WAIT if waits else Outcome.REFUSED
         name = said.strip()
         tool = self._tools.by_name(name)
         if marker == m.KEY_END:
@@ -135,6 +191,8 @@ class CallReader:
         text = said.lstrip()
         if not self._in_reasoning and is_name(said.rstrip()):
             return True
+        if self._bodies and self._tools.by_name(said.rstrip().removesuffix(">").strip()) is not None:
+            return True
         return any(tool.name.startswith(text) or self._may_be_glued(tool, text) for tool in self._tools.tools)
 
     def _may_be_glued(self, tool: Tool, text: str) -> bool:
@@ -144,6 +202,35 @@ class CallReader:
         rest = text[len(tool.name) :].lstrip()
         keys = [] if self._in_reasoning else [key for form in tool.arguments for key in form]
         return not rest or any(key.startswith(rest) or key == rest.rstrip() for key in keys)
+
+    def _body_text(self, cursor: Cursor) -> Outcome | None:
+        """A JSON object in place of the arguments, with or without a stray `</arg_value>` behind it."""
+        assert self._body is not None  # noqa: S101 - set with this step
+        text = cursor.text
+        at = cursor.at = self._body.scan(text, cursor.at)
+        marker = marker_at(text, at) if text.startswith("<", at) else ""
+        if marker == "":
+            return Outcome.REFUSED if cursor.final else Outcome.WAIT
+        members = self._body.members() if marker in (m.VALUE_END, m.CALL_END) else None
+        if members is None or not all(self.call.declares(key) for key in members):
+            return Outcome.REFUSED
+        self.call.repairs.append("JSON in place of the arguments")
+        self.call.add_read(members)
+        if marker == m.VALUE_END:
+            cursor.at += len(marker)
+        self._step = self._body_end
+        return None
+
+    def _body_end(self, cursor: Cursor) -> Outcome | None:
+        """The end of a call whose arguments were a JSON object."""
+        at = skip_space(cursor.text, cursor.at)
+        marker = marker_at(cursor.text, at) if at < len(cursor.text) else ""
+        if marker == "" and not cursor.final:
+            return Outcome.WAIT
+        if marker != m.CALL_END:
+            return Outcome.REFUSED
+        cursor.at = at + len(marker)
+        return Outcome.DONE
 
     def _missing_key_opener(self, cursor: Cursor, said: str, stop: int) -> Outcome | None:
         """`NAME KEY</arg_key>`: the name and the key run together."""
@@ -170,6 +257,10 @@ class CallReader:
     def _key_text(self, cursor: Cursor) -> Outcome | None:
         """The key and its `</arg_key>`."""
         text, start = cursor.text, cursor.at
+        pair = _PAIR.match(text, start)
+        if pair is not None and self._whole_pair(*pair.groups()):
+            cursor.at = pair.end()
+            return None
         stop = text.find("<", start, start + LONGEST_KEY + 1)
         if stop < 0:
             return Outcome.REFUSED if cursor.final or len(text) - start > LONGEST_KEY else Outcome.WAIT
@@ -190,6 +281,19 @@ class CallReader:
         self._step = self._value_opener
         return None
 
+    def _whole_pair(self, key: str, value: str, following: str | None) -> bool:
+        """Take a key and a value without any `<`, which are most; false when they need a closer look."""
+        call = self.call
+        if call.repairs or not call.declares(key):
+            return False
+        if call.argument(key).kind == "json" and skip_json(value, 0, inside=False) != (len(value), False):
+            return False
+        self._certain = call.forms == 1 and not self._in_reasoning
+        call.add(key, value)
+        if following is None:
+            self._step = self._after
+        return True
+
     def _value_opener(self, cursor: Cursor) -> Outcome | None:
         """The `<arg_value>`."""
         at = skip_space(cursor.text, cursor.at)
@@ -204,6 +308,10 @@ class CallReader:
             cursor.at = at if cursor.text[cursor.at : at].startswith("\n") else cursor.at
         else:
             return Outcome.REFUSED
+        self._open_value(cursor, unopened=marker != m.VALUE)
+        return None
+
+    def _open_value(self, cursor: Cursor, *, unopened: bool) -> None:
         self._value_offset = cursor.offset()
         self._value = ValueScan(
             self.call,
@@ -212,14 +320,19 @@ class CallReader:
             stream=self.call.forms == 1 and self.call.is_new(self._key),
             balanced=self._balanced,
             in_reasoning=self._in_reasoning,
-            unopened=marker != m.VALUE,
+            unopened=unopened,
         )
         self._step = self._value_text
-        return None
 
     def _value_text(self, cursor: Cursor) -> Outcome | None:
         """The value."""
         assert self._value is not None  # noqa: S101 - set with this step
+        gap = _GAP.match(cursor.text, cursor.at) if self._value.may_end else None
+        if gap is not None and self.call.declares(gap.group(1)):
+            self._value.end()
+            self._key, cursor.at = gap.group(1), gap.end()
+            self._open_value(cursor, unopened=False)
+            return None
         cursor.at, ended = self._value.scan(cursor.text, cursor.at, final=cursor.final)
         if self._value.refused:
             return Outcome.REFUSED

@@ -5,7 +5,7 @@ class Cursor:
     """A position in a growing text.
 
     Attributes:
-        text: The text at hand.
+        text: The text at hand; whoever reads adds to its end.
         at: Where to go on.
         final: No more text will come.
     """
@@ -17,10 +17,6 @@ class Cursor:
         self._mark: int | None = None
         self._kept: list[str] = []
         self._kept_length = 0
-
-    def feed(self, text: str) -> None:
-        """Add text at the end."""
-        self.text += text
 
     def compact(self) -> None:
         """Let go of what has been read; what stands behind the mark is kept aside."""

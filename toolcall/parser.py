@@ -7,12 +7,15 @@ from toolcall.call_reader import CallReader, Outcome
 from toolcall.cursor import Cursor
 from toolcall.fence import CodeTracker
 from toolcall.outbox import Outbox
-from toolcall.scan import LONGEST_NAME, TEXT_MARKS, cut_marker, marker_at
+from toolcall.scan import CUT_MARKERS, LONGEST_MARKER, LONGEST_NAME, TEXT_MARKS, cut_marker, marker_at
 from toolcall.status import ContentDelta, Event, Message, ReasoningDelta, collect
 from toolcall.tools import ToolSet
 
 _SECOND_READINGS: Final = 16
 """Most times that text is read again once it has ended, so that no text takes more than linear time."""
+
+_BODIES: Final = 16
+"""Most JSON objects in place of arguments that are looked into in vain, for the same reason."""
 
 _LONGEST_BLANK: Final = 1024
 """Most characters of whitespace that are kept back as layout."""
@@ -53,6 +56,7 @@ class Parser:
         self._reader: CallReader | None = None
         self._opener = ""
         self._balanced = True
+        self._bodies = _BODIES
         self._announced = False
         self._index = -1
         self._ended = 0
@@ -60,12 +64,23 @@ class Parser:
     def feed(self, text: str) -> list[Event]:
         """Read more text; returns what has become certain."""
         cursor = self._cursor
-        if "<" not in text and not cursor.text and self._skip(text):
+        held = cursor.text + text
+        if self._waits(held, text):
+            cursor.text = held
+            return []
+        if "<" not in held and self._skip(held):
+            cursor.text = ""
             return self._out.take()
-        cursor.feed(text)
+        cursor.text = held
         self._run()
         cursor.compact()
         return self._out.take()
+
+    def _waits(self, held: str, text: str) -> bool:
+        """Whether nothing can be decided before more text comes, so that the machine need not run."""
+        if len(held) < LONGEST_MARKER and held in CUT_MARKERS:
+            return True
+        return self._reader is not None and self._reader.waits(held, text)
 
     def finish(self, engine_finish: str) -> list[Event]:
         """Read the end of the text.
@@ -104,7 +119,7 @@ class Parser:
         if not self._reader.skip(text):
             return False
         self._cursor.skip(text)
-        if self._reader.certain:
+        if self._reader.call.ready and self._reader.certain:
             self._announce(self._reader)
         return True
 
@@ -136,9 +151,9 @@ class Parser:
             self._open_call(at, marker)
         elif marker == m.THINK_END and (self._reasoning or self._think_open or self._fresh):
             self._reasoning = self._think_open = False
-            self._fresh = True
+            self._fresh, self._blank = True, ""
         elif marker == m.THINK and self._fresh:
-            self._reasoning = True
+            self._reasoning, self._blank = True, ""
         else:
             self._say(marker)
 
@@ -186,7 +201,9 @@ class Parser:
         self._cursor.mark(at)
         self._opener = opener
         self._announced = False
-        self._reader = CallReader(self._tools, in_reasoning=self._reasoning, balanced=self._balanced)
+        self._reader = CallReader(
+            self._tools, in_reasoning=self._reasoning, balanced=self._balanced, bodies=self._bodies > 0
+        )
         return self._reader
 
     def _outcome(self, reader: CallReader, outcome: Outcome) -> bool:
@@ -196,6 +213,7 @@ class Parser:
                 self._announce(reader)
             return False
         self._reader = None
+        self._bodies -= outcome is Outcome.REFUSED and reader.in_body
         quoted = outcome is Outcome.REFUSED or (reader.call.tool is None and self._code.inside())
         if quoted:
             self._unread()

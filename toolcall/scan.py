@@ -21,6 +21,13 @@ _NAME: Final = re.compile(rf"[A-Za-z_][\w.:/-]{{0,{LONGEST_NAME - 1}}}")
 TEXT_MARKS: Final = re.compile(f"{m.CALL}|{m.THINK}|{m.THINK_END}")
 """What may end plain content or reasoning."""
 
+_MARKER: Final = re.compile("|".join(m.ALL))
+LONGEST_MARKER: Final = max(map(len, m.ALL))
+_SPACE: Final = re.compile(rf"\s{{0,{_LONGEST_SPACE}}}+")
+
+CUT_MARKERS: Final = frozenset(marker[:length] for marker in m.ALL for length in range(len(marker)))
+"""Every marker cut short, the empty text among them."""
+
 VALUE_MARKS: Final = re.compile(f"{m.VALUE_END}|{m.CALL}|{m.CALL_END}|{m.THINK_END}")
 """What may matter inside a value."""
 
@@ -49,28 +56,22 @@ def is_name(text: str) -> bool:
 
 def marker_at(text: str, at: int) -> str | None:
     """The marker at a position: None when there is none, and empty when it may be one that is cut short."""
-    for marker in m.ALL:
-        if text.startswith(marker, at):
-            return marker
-    rest = text[at : at + 12]
-    return "" if at + len(rest) == len(text) and any(marker.startswith(rest) for marker in m.ALL) else None
+    found = _MARKER.match(text, at)
+    if found is not None:
+        return found.group()
+    return "" if len(text) - at < LONGEST_MARKER and text[at:] in CUT_MARKERS else None
 
 
 def cut_marker(text: str, start: int) -> int:
     """Where a marker that is cut short begins, at the end of the text; the text's length when there is none."""
-    at = text.rfind("<", max(start, len(text) - 11))
-    rest = text[at:]
-    if at >= 0 and any(marker.startswith(rest) and marker != rest for marker in m.ALL):
-        return at
-    return len(text)
+    at = text.rfind("<", max(start, len(text) - LONGEST_MARKER + 1))
+    return at if at >= 0 and text[at:] in CUT_MARKERS else len(text)
 
 
 def skip_space(text: str, at: int) -> int:
     """The first position from `at` on that is not whitespace, within reach."""
-    limit = min(len(text), at + _LONGEST_SPACE)
-    while at < limit and text[at].isspace():
-        at += 1
-    return at
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
 
 
 def after_value(text: str, at: int, keys: Collection[str], *, final: bool) -> Found:

@@ -65,6 +65,16 @@ class ValueScan:
         if stream and argument.kind == "text":
             self._begin()
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing of the value is handed on before its end."""
+        return self._json
+
+    @property
+    def may_end(self) -> bool:
+        """Whether a `</arg_value>` that a key or the end of the call follows would end it here."""
+        return not self._depth and not self._inside
+
     def text(self) -> str:
         """The value so far."""
         if len(self._pieces) > 1:

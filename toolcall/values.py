@@ -4,8 +4,10 @@ GLM writes strings raw and everything else as JSON, with nothing to tell which i
 """
 
 import json
+import math
+import re
 from collections.abc import Iterable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 import jsonschema_rs
 import msgspec
@@ -17,6 +19,9 @@ JSON_SPACE: Final = " \t\n\r"
 """What JSON, and the layout of a call, count as whitespace."""
 
 _LEADS: Final = {n.Null: "n", n.Boolean: "tf", n.Number: "-0123456789", n.Array: "[", n.Object: "{"}
+_DEEPEST: Final = 128
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_HALF_ESCAPED: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _PROBE: Final = "x-toolcall-argument"
 _WORDS: Final = ("null", "true", "false")
 
@@ -85,7 +90,7 @@ def read(argument: Argument, raw: str) -> Reading:
     """Read a complete value."""
     if argument.kind == "text":
         return Reading(raw, encode_string(raw))
-    decoded = _decode(raw)
+    decoded = decode(raw)
     if argument.kind == "either":
         if decoded is None or isinstance(decoded.value, str) or not argument.allows(decoded.value):
             return Reading(raw, encode_string(raw))
@@ -98,32 +103,58 @@ def read(argument: Argument, raw: str) -> Reading:
     return Reading(raw, encode_string(raw), problem="is not JSON")
 
 
-def _decode(raw: str) -> Reading | None:
-    """Read JSON text; None when it is none."""
-    repeated: list[str] = []
+def decode(raw: str) -> Reading | None:
+    """Read JSON text; None when it is none, nests more than 128 levels deep or holds a number that no double can."""
+    repeated = False
 
     def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
         built = dict(members)
-        if len(built) != len(members):
-            repeated.append("repeated member of an object dropped")
+        repeated = repeated or len(built) != len(members)
         return built
 
     text = raw.strip(JSON_SPACE)
     repair = ""
     try:
-        value = json.loads(text, object_pairs_hook=pairs, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=pairs, parse_float=_finite, parse_constant=_refuse)
     except (ValueError, RecursionError):
         try:
-            value = json.loads(text, strict=False, object_pairs_hook=pairs, parse_constant=_refuse)
+            value = json.loads(text, strict=False, object_pairs_hook=pairs, parse_float=_finite, parse_constant=_refuse)
         except (ValueError, RecursionError):
             return None
         repair = "raw control character in a JSON string"
-    if repeated or repair:
-        return Reading(value, json.dumps(value, ensure_ascii=False), repair=repair or repeated[0])
-    return Reading(value, text)
+    if text.count("[") + text.count("{") > _DEEPEST and _too_deep(value):
+        return None
+    if _HALF_ESCAPED.search(text) and _HALF.search(written := json.dumps(value, ensure_ascii=False)):
+        # JSON can escape half of a surrogate pair, but no UTF-8 can hold it and many parsers refuse it.
+        value = json.loads(_HALF.sub("\ufffd", written))
+        repair = "half of a surrogate pair replaced"
+    elif repeated and not repair:
+        repair = "repeated member of an object dropped"
+    return Reading(value, json.dumps(value, ensure_ascii=False) if repair else text, repair=repair)
 
 
-def _refuse(constant: str) -> Any:
+def _too_deep(value: Any) -> bool:
+    """Whether a value nests so deep that what looks into it could run out of stack."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    return value if math.isfinite(value) else _refuse(number)
+
+
+def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 

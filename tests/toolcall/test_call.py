@@ -56,3 +56,10 @@ def test_keys_are_known_once() -> None:
     assert not call.is_new("n")
     assert call.declares("n")
     assert not call.declares("m")
+
+
+def test_values_that_are_read_already_are_taken_as_they_are() -> None:
+    call = Call("f", TOOL)
+    call.add_read({"s": "3", "n": 3})
+    assert call.close() == CallStatus("ok")
+    assert call.take() == '{"s": "3", "n": 3}'

@@ -13,10 +13,10 @@ ARGUMENT = "<arg_key>path</arg_key><arg_value>a</arg_value>"
 
 def read(text: str, *, in_reasoning: bool = False, final: bool = False) -> tuple[Outcome, CallReader, Cursor]:
     cursor = Cursor()
-    cursor.feed(text)
+    cursor.text += text
     cursor.mark(0)
     cursor.final = final
-    reader = CallReader(TOOLS, in_reasoning=in_reasoning, balanced=True)
+    reader = CallReader(TOOLS, in_reasoning=in_reasoning, balanced=True, bodies=True)
     return reader.read(cursor), reader, cursor
 
 
@@ -36,6 +36,9 @@ def read(text: str, *, in_reasoning: bool = False, final: bool = False) -> tuple
         (f"put{ARGUMENT}n</arg_key><arg_value>1</arg_value></tool_call>", ["missing <arg_key>"]),
         ("put<arg_key>n</arg_key><arg_value>1<arg_key>path</arg_key><arg_value>a</arg_value></tool_call>",
          ["n: missing </arg_value>"]),
+        ('put{"path": "a<b", "n": 1}</tool_call>', ["JSON in place of the arguments"]),
+        ('put>{"path": "</arg_value></tool_call>"}</arg_value>\n</tool_call>', ["JSON in place of the arguments"]),
+        ("now {}</tool_call>", ["JSON in place of the arguments"]),
     ],
 )  # fmt: skip
 def test_calls_and_their_forced_repairs(text: str, repairs: list[str]) -> None:
@@ -51,6 +54,11 @@ def test_calls_and_their_forced_repairs(text: str, repairs: list[str]) -> None:
         "</tool_call>", " token", "` starts", "some words</tool_call>", " other</tool_call>", "put<b>", "put</think>",
         "other<tool_call>", "other</arg_value></tool_call>", "put<arg_key></arg_key>", "put<arg_key>a<b",
         "put<arg_key>nokey</arg_key>text", "put<arg_key>path</arg_key><arg_key>", f"put{ARGUMENT}text",
+        'put{"path": "a"}', 'put{"path": "a"}</arg_key>', 'put{"other": 1}</tool_call>',
+        'put{"path": 1, "path": 2}</tool_call>', 'put{"path": "a"}{}</tool_call>', 'put{"path": "a}</tool_call>',
+        'other{"path": "a"}</tool_call>',
+        "put{</tool_call>",
+        f'put{{"path": "a"}}</arg_value>{ARGUMENT}</tool_call>', "put{}<b>", "put>></tool_call>",
         "nosuchkey</arg_key>", "putnosuchkey</arg_key><arg_value>",
     ],
 )  # fmt: skip
@@ -60,10 +68,16 @@ def test_everything_else_is_no_call(text: str) -> None:
     assert outcome is Outcome.REFUSED or reader.settle(cursor) is Outcome.REFUSED
 
 
-@pytest.mark.parametrize("stop", range(1, len(f"put{ARGUMENT}</tool_call>")))
-def test_a_call_that_is_cut_anywhere_waits(stop: int) -> None:
-    text = f"put{ARGUMENT}</tool_call>"
+@pytest.mark.parametrize("text", [f"put{ARGUMENT}</tool_call>", 'put >{"path": "\\""}</arg_value> </tool_call>'])
+@pytest.mark.parametrize("stop", range(1, 40))
+def test_a_call_that_is_cut_anywhere_waits(text: str, stop: int) -> None:
     assert read(text[:stop])[0] is Outcome.WAIT
+
+
+@pytest.mark.parametrize("name", ["put", "other", "put>", ""])
+def test_a_name_is_not_waited_for_without_end(name: str) -> None:
+    assert read(name + " " * 1000)[0] is Outcome.WAIT
+    assert read(name + " " * 2000)[0] is Outcome.REFUSED
 
 
 def test_a_call_is_certain_from_its_first_value_on() -> None:
@@ -74,15 +88,17 @@ def test_a_call_is_certain_from_its_first_value_on() -> None:
     assert not read("put<arg_key>path<arg_value>")[1].certain
 
 
-@pytest.mark.parametrize("text", ["other</tool_call>", "now</arg_value></tool_call>", "put path</arg_key><arg_value>"])
+@pytest.mark.parametrize(
+    "text", ["other</tool_call>", "now</arg_value></tool_call>", "put path</arg_key><arg_value>", "now{}</tool_call>"]
+)
 def test_in_reasoning_only_sound_calls_to_offered_tools_count(text: str) -> None:
     assert read(text, in_reasoning=True)[0] is Outcome.REFUSED
 
 
 def test_a_bare_call_starts_behind_its_first_key_marker() -> None:
     cursor = Cursor()
-    cursor.feed("path</arg_key><arg_value>a</arg_value></tool_call>")
-    reader = CallReader(TOOLS, in_reasoning=False, balanced=True)
+    cursor.text += "path</arg_key><arg_value>a</arg_value></tool_call>"
+    reader = CallReader(TOOLS, in_reasoning=False, balanced=True, bodies=True)
     reader.begin_bare("put")
     assert reader.read(cursor) is Outcome.DONE
     assert reader.call.repairs == ["missing <tool_call>"]

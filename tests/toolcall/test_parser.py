@@ -229,13 +229,25 @@ def test_whitespace_beside_calls_is_layout_and_elsewhere_is_kept() -> None:
     assert read("\n").content == "\n"
 
 
-def test_a_long_answer_takes_linear_time() -> None:
+@pytest.mark.parametrize(
+    ("opening", "unit"),
+    [
+        ("", "<tool_call>put<arg_key>path</arg_key><arg_value> </arg_value> <tool_call>other</tool_call> `"),
+        ("", '<tool_call>put{"\\"'),
+        ("", "<tool_call>put{}</arg_value>"),
+        ("<tool_call>put", " " * 100),
+        ('<tool_call>put{"path": "', "\\\n" * 30),
+        ("", " \n</think>"),
+    ],
+)
+def test_a_long_answer_takes_linear_time(opening: str, unit: str) -> None:
     def seconds(length: int) -> float:
         parser = Parser(TOOLS, reasoning=False)
         start = time.process_time()
+        parser.feed(opening)
         for _ in range(length):
-            parser.feed("<tool_call>put<arg_key>path</arg_key><arg_value>")
-            parser.feed(" </arg_value> <tool_call>other</tool_call> `")
+            parser.feed(unit[:40])
+            parser.feed(unit[40:])
         parser.finish("stop")
         return time.process_time() - start
 

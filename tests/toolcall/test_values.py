@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -36,6 +37,9 @@ OBJECT_OR_TEXT = {
         (OBJECT_OR_TEXT, '{"a": 1}', {"a": 1}),
         (OBJECT_OR_TEXT, '{"b": 1}', '{"b": 1}'),
         (OBJECT_OR_TEXT, '{"a": 1', '{"a": 1'),
+        ({"type": ["string", "number"]}, "1e999", "1e999"),
+        ({"type": ["string", "number"]}, "NaN", "NaN"),
+        ({"type": ["string", "object"]}, '{"a": 1, "a": 1e999}', '{"a": 1, "a": 1e999}'),
         ({"type": "object"}, '{"s": "caf\\u00e9"}', {"s": "café"}),
         ({}, "plain words", "plain words"),
         ({}, "[1]", [1]),
@@ -91,3 +95,30 @@ def test_an_undeclared_key_is_read_by_what_the_object_allows() -> None:
     (tool,) = parse_tools([function({"properties": {}, "additionalProperties": {"type": "string"}})]).tools
     assert read(undeclared_argument(tool.forms[0], tool.shape, "x"), "3").value == "3"
     assert read(undeclared_argument(None, None, "x"), "3").value == 3
+
+
+@pytest.mark.parametrize("raw", [r'{"a/b": "x\ud800"}', r'{"a/b": "y", "a/b": "x\uDFFF"}'])
+def test_half_a_surrogate_pair_is_replaced_and_told(raw: str) -> None:
+    schema = {"anyOf": [{"$ref": "#/$defs/P"}, {"type": "string"}]}
+    defs = {"P": {"type": "object", "properties": {"a/b": {"type": "string", "pattern": "^x"}}}}
+    reading = read(argument(schema, **{"$defs": defs}), raw)
+    assert (reading.value, reading.text) == ({"a/b": "x\ufffd"}, '{"a/b": "x\ufffd"}')
+    assert reading.repair == "half of a surrogate pair replaced"
+
+
+def test_a_whole_surrogate_pair_stays_as_written() -> None:
+    reading = read(argument({"type": "array"}), r'["\ud83d\ude00"]')
+    assert (reading.value, reading.text, reading.repair) == (["😀"], r'["\ud83d\ude00"]', "")
+
+
+@pytest.mark.parametrize("schema", [{"$ref": "#/$defs/N"}, {"anyOf": [{"$ref": "#/$defs/N"}, {"type": "string"}]}])
+@pytest.mark.parametrize("opening", ["[", '{"a": '])
+def test_json_that_nests_beyond_reason_is_text(schema: Any, opening: str) -> None:
+    defs = {
+        "N": {"type": ["object", "array"], "items": {"$ref": "#/$defs/N"}, "properties": {"a": {"$ref": "#/$defs/N"}}}
+    }
+    judged, inner = argument(schema, **{"$defs": defs}), "{}" if opening == '{"a": ' else "[]"
+    closing = "]" if opening == "[" else "}"
+    deep, deeper = (opening * levels + inner + closing * levels for levels in (127, 128))
+    assert read(judged, deep).value == json.loads(deep)
+    assert read(judged, deeper).value == deeper
