@@ -3,7 +3,7 @@
 from typing import Any
 
 from graphs.commands.toolcalls.lines import answer_each
-from graphs.commands.toolcalls.matcher import refused_at
+from graphs.commands.toolcalls.matcher import compile_tag, refused_at
 from graphs.commands.toolcalls.tag import Request
 from toolcall import build_tag
 
@@ -21,5 +21,5 @@ def run() -> int:
 
 def _answer(attempt: Attempt) -> dict[str, Any]:
     tag = build_tag(attempt.read(), reasoning=attempt.reasoning)
-    at = None if tag is None else refused_at(tag, attempt.text)
+    at = None if tag is None else refused_at(compile_tag(tag), attempt.text)
     return {"accepted": at is None, "at": at}

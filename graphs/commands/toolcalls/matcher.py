@@ -8,33 +8,42 @@ from typing import Any
 from components.local.lean_xgrammar import xgrammar
 from toolcall import markers
 
-_ENDS = ("<|endoftext|>", "<|user|>", "<|observation|>")
-_SPECIAL = (*markers.ALL, *_ENDS)
-_BYTES = 256
+ENDS = ("<|endoftext|>", "<|user|>", "<|observation|>")
+SPECIAL = (*markers.ALL, *ENDS)
+"""The tokens behind those of single bytes, in the order of their ids."""
+
+BYTES = 256
 _SPLIT = re.compile("(" + "|".join(map(re.escape, markers.ALL)) + ")")
 
 
 @functools.cache
-def _compiler() -> Any:
-    vocabulary = [bytes([byte]) for byte in range(_BYTES)] + [token.encode() for token in _SPECIAL]
-    ends = [_BYTES + _SPECIAL.index(end) for end in _ENDS]
+def compiler() -> Any:
+    """Return xgrammar's compiler over this vocabulary; it keeps what it compiled, so a tag is compiled once."""
+    vocabulary = [bytes([byte]) for byte in range(BYTES)] + [token.encode() for token in SPECIAL]
+    ends = [BYTES + SPECIAL.index(end) for end in ENDS]
     info = xgrammar.TokenizerInfo(vocabulary, vocab_type=xgrammar.VocabType.RAW, stop_token_ids=ends)
     return xgrammar.GrammarCompiler(info)
 
 
-def refused_at(tag: dict[str, Any], text: str) -> int | None:
-    """Return the byte of the text at which it is refused, its length when it ends too soon, None when it is accepted.
+def compile_tag(tag: dict[str, Any]) -> Any:
+    """Return a structural tag compiled."""
+    return compiler().compile_structural_tag(json.dumps(tag))
 
-    The compiler keeps what it compiled, so a tag is compiled once.
-    """
-    matcher = xgrammar.GrammarMatcher(_compiler().compile_structural_tag(json.dumps(tag)))
-    at = 0
+
+def token_ids(text: str) -> list[int]:
+    """Return a text as tokens: a marker is one, all else is bytes."""
+    ids: list[int] = []
     for piece in _SPLIT.split(text):
-        tokens = (
-            [(_BYTES + _SPECIAL.index(piece), len(piece))] if piece in _SPECIAL else [(b, 1) for b in piece.encode()]
-        )
-        for token, size in tokens:
-            if not matcher.accept_token(token):
-                return at
-            at += size
+        ids += [BYTES + SPECIAL.index(piece)] if piece in markers.ALL else piece.encode()
+    return ids
+
+
+def refused_at(grammar: Any, text: str) -> int | None:
+    """Return the byte at which a text is refused, its length when it ends too soon, None when it is accepted."""
+    matcher = xgrammar.GrammarMatcher(grammar)
+    at = 0
+    for token in token_ids(text):
+        if not matcher.accept_token(token):
+            return at
+        at += 1 if token < BYTES else len(SPECIAL[token - BYTES])
     return None if matcher.is_completed() else at
