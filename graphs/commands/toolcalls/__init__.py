@@ -5,9 +5,12 @@ The library is imported by the command that uses it: `dynamo serve` starts witho
 
 # ruff: noqa: PLC0415 - see above.
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from graphs.commands import options
 
 app = typer.Typer(help="GLM's tool calls: read outputs, build tags, try texts against them.", no_args_is_help=True)
 
@@ -42,3 +45,22 @@ def accepts() -> int:
     from graphs.commands.toolcalls.accepts import run
 
     return run()
+
+
+@app.command()
+def conformance(
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="Run this parser beside ours: dynamo, dynamo-v2, vllm or sglang.", metavar="NAME"),
+    ] = None,
+    suite: Annotated[Path | None, typer.Option(help="A folder of cases; by default the published ones.")] = None,
+    chunkings: Annotated[int, typer.Option(min=0, help="Random ways to cut each output for ours.")] = 200,
+    as_json: options.Json = False,
+) -> int:
+    """Run the published suite over our parser and tag, and over others: how many cases of each fault class are right.
+
+    The exit code is 1 if anything of ours is wrong, whatever the others do.
+    """
+    from graphs.commands.toolcalls.conformance.run import run
+
+    return run(against or (), suite, chunkings, as_json=as_json)
