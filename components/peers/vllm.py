@@ -43,8 +43,8 @@ class Tokenizer:
     """What vLLM's parser asks of a tokenizer."""
 
     chat_template = None
-    all_special_tokens = list(markers.SPECIAL)
-    all_special_ids = list(range(len(markers.SPECIAL)))
+    all_special_tokens: Final = list(markers.SPECIAL)
+    all_special_ids: Final = list(range(len(markers.SPECIAL)))
     _markers = (*markers.SPECIAL, *markers.STRUCTURE)
     _vocabulary: Final = {text: index for index, text in enumerate(_markers)}
     _split: Final = re.compile("|".join(map(re.escape, _markers)) + "|.", re.DOTALL)
@@ -95,9 +95,7 @@ class Reader:
                 if (value := getattr(case, name)) is not None
             },
         )
-        self._parser = _PARSER(
-            _TOKENIZER, self._request.tools, chat_template_kwargs=self._request.chat_template_kwargs
-        )
+        self._parser = _PARSER(_TOKENIZER, self._request.tools, chat_template_kwargs=self._request.chat_template_kwargs)
         self._stream = _stream.ChatStreamProcessor(
             self._request, self._parser, enable_auto_tools=True, parser_cls=_PARSER
         )
