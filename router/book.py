@@ -24,12 +24,11 @@ class RankBook:
         """Requests placed there whose first token has not come."""
         return len(self._waiting)
 
-    def place(self, request_id: str, new_tokens: int, compute_ms: float, now_ms: float) -> None:
+    def place(self, request_id: str, new_tokens: int, compute_ms: float) -> None:
         """Take a request's new tokens in hand."""
         self._waiting[request_id] = (new_tokens, compute_ms)
         self.waiting_tokens += new_tokens
         self.waiting_ms += compute_ms
-        self.work.add(compute_ms, now_ms)
 
     def computed(self, request_id: str) -> None:
         """Note that a request's prompt is computed, or never will be; again is no error."""

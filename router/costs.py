@@ -51,6 +51,10 @@ class Costs(msgspec.Struct, frozen=True):
         context = prompt_tokens - new_tokens / 2
         return new_tokens * (self.prefill_token_us + context * self.context_token_ns / 1e3) / 1e3
 
+    def share_ms(self, new_tokens: int) -> float:
+        """Compute of new tokens by their number alone, as a step's budget counts them."""
+        return new_tokens * self.prefill_token_us / 1e3
+
     def fetch_ms(self, tokens: int) -> float:
         """Time to bring cached tokens from host memory to a prefill rank."""
         return tokens * self.kv_token_bytes / self.fetch_gb_s / 1e6

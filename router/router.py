@@ -186,9 +186,8 @@ class Router:
         rank = ticket.decision.prefill.rank
         if rank is None or (book := self.prefill.get(rank)) is None:
             return
-        prompt = ticket.request.prompt_tokens
-        computed = self.costs.prefill_ms(max(0, prompt - cached_tokens), prompt)
-        book.work.add(computed - self.costs.prefill_ms(self._new_tokens(ticket.request, rank), prompt), now_ms)
+        computed = max(0, ticket.request.prompt_tokens - cached_tokens)
+        book.work.add(self.costs.share_ms(computed - self._new_tokens(ticket.request, rank)), now_ms)
 
     def _leave_decode(self, ticket: Ticket, answer_tokens: int, now_ms: float) -> None:
         rank = ticket.decision.decode.rank
@@ -218,7 +217,8 @@ class Router:
         if (rank := decision.prefill.rank) is not None:
             new = self._new_tokens(request, rank)
             book = self.prefill[rank]
-            book.place(request.request_id, new, self.costs.prefill_ms(new, request.prompt_tokens), now_ms)
+            book.place(request.request_id, new, self.costs.prefill_ms(new, request.prompt_tokens))
+            book.work.add(self.costs.share_ms(new), now_ms)
             book.residents.use(request.session, request.prompt_tokens, now_ms)
         if (rank := decision.decode.rank) is not None:
             self.decode[rank].place(request.request_id, request.prompt_tokens)
@@ -238,6 +238,7 @@ class Router:
                 book.waiting_ms,
                 book.work.at(now_ms),
                 book.residents,
+                book.requests,
             )
             for rank, book in self.prefill.items()
         ]

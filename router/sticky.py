@@ -38,7 +38,7 @@ class Weights(msgspec.Struct, frozen=True):
     return_age_s: float = 15.0
     wait: float = 0.0
     balance: float = 0.1
-    imbalance: float = 1.0
+    imbalance: float = 2.0
     tolerance: float = 0.1
     stay: float = 0.1
     half_life_s: float = 3600.0
@@ -74,12 +74,13 @@ class Sticky:
         self, request: RouteRequest, view: RankView, worked_ms: float, ranks: int, now_ms: float
     ) -> Terms:
         costs, weights = self.costs, self.weights
-        cached = view.overlap.device + view.overlap.host
-        compute = costs.prefill_ms(max(0, request.prompt_tokens - cached), request.prompt_tokens)
-        mean = (worked_ms + compute) / ranks
-        lead = view.worked_ms + compute - mean
+        new = max(0, request.prompt_tokens - view.overlap.device - view.overlap.host)
+        # Ranks march in steps of so many new tokens, whatever their context.
+        share = costs.share_ms(new)
+        mean = (worked_ms + share) / ranks
+        lead = view.worked_ms + share - mean
         return Terms(
-            compute=compute,
+            compute=costs.prefill_ms(new, request.prompt_tokens),
             move=costs.fetch_ms(view.overlap.host),
             wait=weights.wait * _urgency(request.priority) * view.waiting_ms,
             crowding=weights.horizon_turns

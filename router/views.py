@@ -15,7 +15,7 @@ class RankView(NamedTuple):
         overlap: What it has of the prompt, tokens.
         waiting_tokens: New tokens of requests placed there whose first token has not come.
         waiting_ms: Their compute, ms.
-        worked_ms: Compute placed there lately, ms; it fades.
+        worked_ms: Share of its steps that was placed there lately, ms (`Costs.share_ms`); it fades.
         residents: The sessions in its memory.
         requests: Requests placed there whose first token has not come.
     """

@@ -115,7 +115,7 @@ def test_the_engines_own_count_of_cached_tokens_puts_the_books_work_right(router
 
     router.finish("r1", "stop", 0.0, cached_tokens=0)
 
-    assert router.prefill[rank].work.at(0.0) == pytest.approx(Costs().prefill_ms(50_000, 50_000))
+    assert router.prefill[rank].work.at(0.0) == pytest.approx(Costs().share_ms(50_000))
 
 
 def test_waiting_prompts_lower_what_a_session_will_still_find() -> None:
