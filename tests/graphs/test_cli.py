@@ -65,7 +65,7 @@ def test_the_versions_are_shown(capfd: pytest.CaptureFixture[str]) -> None:
 def test_help_names_every_command(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["--help"]) == 0
     out = capfd.readouterr().out
-    assert all(name in out for name in ("serve", "doctor", "graphs", "config"))
+    assert all(name in out for name in ("serve", "doctor", "graphs", "config", "replay"))
 
 
 def test_a_reader_that_leaves_ends_the_command_without_a_traceback() -> None:
