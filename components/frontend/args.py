@@ -24,6 +24,13 @@ def parser() -> argparse.ArgumentParser:
     add("--http-port", type=int, default=8000, help="port the HTTP server binds")
     add("--namespace", default=None, help="serve only workers of this Dynamo namespace; all by default")
     add("--router-mode", choices=ROUTER_MODES, default="kv", help="Dynamo's own choice for what the router leaves open")
+    add(
+        "--router-policy",
+        choices=("sticky", "plain"),
+        default="sticky",
+        help="sticky: sessions stay with the rank that has their prompt; plain: every choice is Dynamo's own",
+    )
+    add("--prefill-component", default="prefill", help="Dynamo component of the prefill workers")
     add("--kv-cache-block-size", type=_positive, default=64, help="tokens in a KV block, as on the workers")
     add("--migration-limit", type=int, default=0, help="how often an answer may move to another decode worker")
     add("--context-length", type=int, default=0, help="most tokens of prompt and answer; 0: the model's own")

@@ -1,11 +1,10 @@
 """What the request lets the model say, as Dynamo's ``guided_decoding``."""
 
-import functools
 from typing import Any, Literal
 
 from components.frontend.errors import RequestError
 from components.frontend.request import ChatRequest, Json
-from toolcall import ToolSet, build_response_tag, build_tag, is_shallow
+from toolcall import ToolSet, build_response_tag, build_tag
 
 ReasoningGate = Literal["tag", "engine"]
 """Who lets reasoning pass: the tag itself, or an engine that starts a grammar only after ``</think>`` (vLLM does)."""
@@ -68,26 +67,3 @@ def _guided(request: ChatRequest, reasoning: Literal["none", "tag", "engine"]) -
             "would forbid the reasoning this prompt opens: set chat_template_kwargs.enable_thinking false", name
         )
     return guided or None
-
-
-def has_shallow_tag(tools: ToolSet) -> bool:
-    """Tell whether the tag of these tools is only a shallow one; remembered, for finding out is as dear as building."""
-    return _has_shallow_tag(_ByKey(tools))
-
-
-class _ByKey:
-    """A tool set by its key, since it is no key itself."""
-
-    def __init__(self, tools: ToolSet) -> None:
-        self.tools = tools
-
-    def __hash__(self) -> int:
-        return hash(self.tools.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByKey) and self.tools.key == other.tools.key
-
-
-@functools.lru_cache(maxsize=256)
-def _has_shallow_tag(key: _ByKey) -> bool:
-    return is_shallow(key.tools)

@@ -6,32 +6,33 @@ there, off the event loop; what streams runs on the loop.
 
 import asyncio
 import contextlib
+import itertools
 import json
 import logging
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Literal, Protocol
 
 import msgspec
 from dynamo.llm.exceptions import InvalidArgument
 
-from components.frontend.constrain import ReasoningGate, guided_decoding, has_shallow_tag
+from components.frontend.constrain import ReasoningGate, guided_decoding
 from components.frontend.errors import RequestError
+from components.frontend.flight import Flight, RoutedEngine
 from components.frontend.history import template_messages
 from components.frontend.keylocks import KeyLocks
 from components.frontend.model import ServedModel
-from components.frontend.outputs import EngineFailedError, Outputs, OutputStream
+from components.frontend.outputs import EngineFailedError, Outputs
+from components.frontend.placing import Placing
 from components.frontend.reply import Reply
 from components.frontend.request import ChatRequest, Json, read_request
-from components.frontend.routing import identity_hints, pins, route_request
+from components.frontend.routing import identity_hints, route_request
 from components.frontend.sampling import generation_limit, output_options, sampling_options, stop_conditions
 from components.frontend.tally import Tally
 from components.frontend.tool_metrics import ToolMetrics
-from router import Fleet, Router
 from router.identity import Hints, identify
 from router.lineage import Lineage
 from router.trail import Trail, follow
-from toolcall import SchemaError, ToolSet, parse_tools
+from toolcall import SchemaError, ToolSet, is_shallow, parse_tools
 from toolcall.buckets import Judge
 
 log = logging.getLogger(__name__)
@@ -54,13 +55,6 @@ class Context(Protocol):
         """Ask the workers to stop."""
 
 
-class RoutedEngine(Protocol):
-    """Dynamo's routed engine: prefill, hand-off, decode and migration, in Rust."""
-
-    async def generate(self, request: Json, *, context: Any) -> OutputStream:
-        """Send a preprocessed request; its outputs come back as a stream."""
-
-
 CHUNKS_PER_SECOND = 500
 """Most chunks a second that all streams of a process send together, their first and last apart.
 
@@ -81,14 +75,29 @@ class Settings(msgspec.Struct, frozen=True):
     stream_interval_ms: float = 20.0
 
 
-class Job(msgspec.Struct, frozen=True):
-    """A request made ready for the workers."""
+class Job(msgspec.Struct):
+    """A request made ready for the workers.
+
+    Attributes:
+        request: What the client asked for.
+        hints: What it says of its session.
+        trail: Its prompt's fingerprints.
+        token_ids: Its prompt as the index of cached prompts wants it, at 36 bytes a token: taken, and not kept.
+        preprocessed: The same as the workers want it.
+        reply: Becomes the answer.
+    """
 
     request: ChatRequest
     hints: Hints
     trail: Trail
+    token_ids: list[int]
     preprocessed: Json
     reply: Reply
+
+    def take_token_ids(self) -> list[int]:
+        """Return the prompt, and let go of it."""
+        taken, self.token_ids = self.token_ids, []
+        return taken
 
 
 class ChatEngine:
@@ -97,17 +106,23 @@ class ChatEngine:
     Args:
         model: The model, as its folder describes it.
         routed: Dynamo's routed engine for the model's workers.
-        router: Chooses the placement and keeps the book of requests in flight.
+        placing: Chooses where a request goes and keeps the book of requests in flight.
         settings: How the engine answers.
         metrics: Counts every answer to a request with tools.
     """
 
     def __init__(
-        self, model: ServedModel, routed: RoutedEngine, router: Router, settings: Settings, metrics: ToolMetrics
+        self,
+        model: ServedModel,
+        routed: RoutedEngine,
+        placing: Placing,
+        settings: Settings,
+        metrics: ToolMetrics,
     ) -> None:
         self._model = model
         self._routed = routed
-        self._router = router
+        self._placing = placing
+        self._request_ids = itertools.count()
         self._settings = settings
         self._metrics = metrics
         self._building = KeyLocks()
@@ -136,7 +151,7 @@ class ChatEngine:
         reasoning = prompt_text.endswith("<think>")
         with self._building.of(tools.key):
             guided = guided_decoding(request, tools, reasoning=reasoning, gate=self._settings.reasoning_gate)
-            tally = Tally(tools, judge, shallow=has_shallow_tag(tools))
+            tally = Tally(tools, judge, shallow=is_shallow(tools))
         preprocessed = {
             "model": request.model,
             # Dynamo takes little-endian uint32 bytes as well as a list: 0.2 ms and not 3 for 150K tokens.
@@ -149,7 +164,7 @@ class ChatEngine:
         }
         reply = Reply(request, self._model, tools, tally, len(prompt), reasoning=reasoning, request_id=context.id())
         hints = identity_hints(body, context)
-        return Job(request, hints, follow(hints.scope, prompt), preprocessed, reply)
+        return Job(request, hints, follow(hints.scope, prompt), prompt.tolist(), preprocessed, reply)
 
     def _tools(self, request: ChatRequest) -> tuple[ToolSet, Judge]:
         # Sub-agents start together with tools that are new to all of them.
@@ -169,26 +184,21 @@ class ChatEngine:
 
     async def _answer(self, job: Job, context: Context) -> AsyncIterator[Json]:
         with self._counted(job.reply, context):
-            request_id = context.id()
+            tokens = job.reply.tokens
             identity = identify(job.hints, job.trail, self._lineage)
-            asked = route_request(job.request, request_id, job.reply.tokens.prompt, identity.key)
-            decision = self._router.place(asked, Fleet(), time.monotonic() * 1e3)
-            routing = {**decision.placement.routing(), **pins(job.request)}
+            self._placing.metrics.identified(self._model.name, identity.rung)
+            # The context's id may be the client's own, and two requests may have the same.
+            request_id = str(next(self._request_ids))
+            asked = route_request(job.request, request_id, tokens.prompt, identity.key)
+            flight = Flight(self._placing, asked, context.is_stopped)
             try:
-                stream = await self._routed.generate({**job.preprocessed, "routing": routing or None}, context=context)
-                async for chunk in self._chunks(job.reply, stream, context):
+                started = await flight.start(self._routed, job.preprocessed, job.take_token_ids(), context)
+                async for chunk in self._chunks(job.reply, flight, *started, context):
                     yield chunk
                 if job.request.wants_usage and job.reply.finished:
                     yield job.reply.usage()
             finally:
-                tokens = job.reply.tokens
-                self._router.finish(
-                    request_id,
-                    "stop" if job.reply.finished else _failure(context),
-                    time.monotonic() * 1e3,
-                    answer_tokens=tokens.completion,
-                    cached_tokens=tokens.cached,
-                )
+                flight.finish(tokens, finished=job.reply.finished)
 
     @contextlib.contextmanager
     def _counted(self, reply: Reply, context: Context) -> Iterator[None]:
@@ -198,16 +208,15 @@ class ChatEngine:
             self._metrics.count(self._model.name, reply.tally, reply.finish_reason or _failure(context))
 
     def _interval(self) -> float:
-        return max(self._settings.stream_interval_ms / 1e3, self._router.in_flight / CHUNKS_PER_SECOND)
+        return max(self._settings.stream_interval_ms / 1e3, self._placing.streams() / CHUNKS_PER_SECOND)
 
-    async def _chunks(self, reply: Reply, stream: OutputStream, context: Context) -> AsyncIterator[Json]:
-        outputs = Outputs(stream)
+    async def _chunks(
+        self, reply: Reply, flight: Flight, outputs: Outputs, batch: list[Json], context: Context
+    ) -> AsyncIterator[Json]:
         loop = asyncio.get_running_loop()
         try:
             first = True
-            while not reply.finished and (batch := await outputs.take()):
-                if first:
-                    self._router.first_token(context.id(), time.monotonic() * 1e3)
+            while batch:
                 reply.feed(batch)
                 if first and not reply.streaming:
                     # The chunk of a whole answer comes at its end; the server's time to first token is now.
@@ -222,7 +231,13 @@ class ChatEngine:
                     yield chunk
                     if not reply.finished:
                         await outputs.settle(sent + self._interval())
-            if not reply.finished and not context.is_stopped():
+                if reply.finished:
+                    return
+                try:
+                    batch = await outputs.take()
+                except Exception as error:
+                    raise await flight.broken(error) from error
+            if not context.is_stopped():
                 raise EngineFailedError("the engine's stream ended without a finish reason")
         finally:
             outputs.close()

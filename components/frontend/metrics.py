@@ -1,9 +1,14 @@
 """The frontend's own metrics, beside Dynamo's on its `/metrics`."""
 
+from collections.abc import Iterable
+
 from dynamo.common.utils.prometheus import register_engine_metrics_callback
 from dynamo.runtime import Endpoint
 from prometheus_client import CollectorRegistry, disable_created_metrics
 
+from components.frontend.placing import Placing
+from components.frontend.router_gauges import RouterGauges
+from components.frontend.router_metrics import RouterMetrics
 from components.frontend.tool_metrics import ToolMetrics
 
 
@@ -15,6 +20,11 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # The library's own function lacks an annotation.
         self.registry = CollectorRegistry()
         self.tools = ToolMetrics(self.registry)
+        self.router = RouterMetrics(self.registry)
+
+    def watch(self, placings: Iterable[Placing]) -> None:
+        """Export the books of these placings, as they are at each scrape."""
+        self.registry.register(RouterGauges(placings))
 
     def expose(self, endpoint: Endpoint) -> None:
         """Add the registry to `/metrics` of Dynamo's HTTP server, and to its OTLP export.

@@ -2,11 +2,9 @@
 
 from typing import Any, Protocol
 
+from components.frontend.limits import LimitedRequest, Pin, Pins
 from components.frontend.request import ChatRequest, Json
-from router import RouteRequest
 from router.identity import Hints, read_hints
-
-PIN_NAMES = ("prefill_worker_id", "prefill_dp_rank", "decode_worker_id", "dp_rank")
 
 
 class HasMetadata(Protocol):
@@ -23,20 +21,24 @@ def identity_hints(body: Json, context: HasMetadata) -> Hints:
     return read_hints(context.metadata, body)
 
 
-def route_request(request: ChatRequest, request_id: str, prompt_tokens: int, session: str) -> RouteRequest:
+def route_request(request: ChatRequest, request_id: str, prompt_tokens: int, session: str) -> LimitedRequest:
     """Return the request as the router sees it."""
     hints = (request.nvext or {}).get("agent_hints") or {}
-    return RouteRequest(
+    return LimitedRequest(
         request_id=request_id,
         model=request.model,
         session=session,
         prompt_tokens=prompt_tokens,
         max_tokens=request.limit,
         priority=int(hints.get("priority") or 0),
+        pins=pins(request),
     )
 
 
-def pins(request: ChatRequest) -> Json:
-    """Return the workers the client pinned by ``nvext`` or Dynamo's placement headers, which end up there."""
+def pins(request: ChatRequest) -> Pins:
+    """Return what the client pinned by ``nvext`` or Dynamo's placement headers, which end up there."""
     nvext = request.nvext or {}
-    return {name: nvext[name] for name in PIN_NAMES if nvext.get(name) is not None}
+    return Pins(
+        Pin(nvext.get("prefill_worker_id"), nvext.get("prefill_dp_rank")),
+        Pin(nvext.get("decode_worker_id"), nvext.get("dp_rank")),
+    )

@@ -25,7 +25,8 @@ from dynamo.runtime import DistributedRuntime
 from components.frontend.engine import ChatEngine, Settings
 from components.frontend.metrics import Metrics
 from components.frontend.model import ServedModel
-from router import Plain, Router
+from components.frontend.places import Places
+from components.frontend.state import state_route
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ MODES = {
 
 
 class Frontend:
-    """One frontend: its router, its metrics, and a chat engine for every model that workers register.
+    """One frontend: its metrics, and a router and a chat engine for every model that workers register.
 
     Args:
         flags: The parsed flags of ``components.frontend.args``.
@@ -54,17 +55,20 @@ class Frontend:
 
     def __init__(self, flags: argparse.Namespace) -> None:
         self._flags = flags
-        self.router = Router(Plain())
         self.metrics = Metrics()
+        self.places = Places(flags.router_policy, flags.prefill_component, self.metrics.router)
+        self.metrics.watch(self.places)
+        self._runtime: DistributedRuntime | None = None
 
-    async def chat_engine(self, _instance: Any, card: ModelDeploymentCard, routed: Any) -> PythonAsyncEngine:
+    async def chat_engine(self, instance: Any, card: ModelDeploymentCard, routed: Any) -> PythonAsyncEngine:
         """Return the engine of a model that appeared; Dynamo's ``chat_engine_factory``."""
         flags = self._flags
         context = flags.context_length or int(card.runtime_config().get("context_length") or 0)
         model = await asyncio.to_thread(ServedModel, Path(card.local_dir()), card.name(), context)
         settings = Settings(reasoning_gate=flags.reasoning_gate, stream_interval_ms=flags.stream_interval_ms)
         log.info("serving %s, context of %d tokens", model.name, model.context_length)
-        engine = ChatEngine(model, routed, self.router, settings, self.metrics.tools)
+        placing = await self.places.of(model.name, self._runtime, instance.triple())
+        engine = ChatEngine(model, routed, placing, settings, self.metrics.tools)
         return PythonAsyncEngine(engine, asyncio.get_running_loop())
 
     async def serve(self) -> None:
@@ -83,6 +87,7 @@ class Frontend:
             flags.request_plane or os.environ.get("DYN_REQUEST_PLANE", "tcp"),
             event_plane=flags.event_plane or os.environ.get("DYN_EVENT_PLANE", "zmq"),
         )
+        self._runtime = runtime
         # Never served and so never discovered: it only gives the metrics a place in this runtime.
         self.metrics.expose(runtime.endpoint("dynamo.frontend.metrics"))
         for signum in (signal.SIGTERM, signal.SIGINT):
@@ -98,4 +103,4 @@ class Frontend:
             chat_engine_factory=self.chat_engine,
             enable_anthropic_api=True,
         )
-        await run_input(runtime, "http", await make_engine(runtime, entrypoint))
+        await run_input(runtime, "http", await make_engine(runtime, entrypoint), [state_route(self.places)])

@@ -16,6 +16,10 @@ class FrontendSettings(Settings):
     http_port: int = Field(default=8000, ge=1, le=65535, description="Port on which the OpenAI endpoint listens.")
     namespace: str | None = setting("Dynamo namespace whose workers it serves; all by default.")
     router_mode: RouterMode | None = setting("Dynamo's own choice for what the router leaves open.")
+    router_policy: Literal["sticky", "plain"] | None = setting(
+        "Whether sessions stay with the rank that has their prompt; `plain` leaves every choice to Dynamo."
+    )
+    prefill_component: str | None = setting("Dynamo component of the prefill workers.")
     kv_cache_block_size: PositiveInt | None = setting("Tokens of one KV block, as on the workers.")
     migration_limit: NonNegativeInt | None = setting("How often an answer may move to another decode worker.")
     context_length: NonNegativeInt | None = setting("Most tokens of prompt and answer; 0 is the model's own.")

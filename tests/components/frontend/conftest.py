@@ -50,6 +50,13 @@ class Endpoint:
     def metrics(self) -> str:
         return self._client.get(f"{self.url}/metrics").text
 
+    def router_state(self) -> dict[str, Any]:
+        """Return what the router knows of the one model."""
+        answer = self._client.get(f"{self.url}/router/state")
+        assert answer.status_code == 200, answer.text
+        state: dict[str, Any] = answer.json()["models"]["glm"]
+        return state
+
     def say(self, text: str, told: dict[str, Any] | None = None, **body: Any) -> "httpx2.Response":
         """Make the model answer ``text``; the prompt opens no reasoning unless the body says so."""
         content = json.dumps({"say": text, **(told or {})})

@@ -14,6 +14,7 @@ def test_the_defaults_serve_one_machine() -> None:
         "kv",
         "tag",
     )
+    assert (flags.router_policy, flags.prefill_component) == ("sticky", "prefill")
 
 
 @pytest.mark.parametrize("argv", [["--http-prot", "1"], ["--http-p", "1"], ["--kv-cache-block-size", "0"]])

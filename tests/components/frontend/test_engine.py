@@ -10,13 +10,17 @@ from prometheus_client import CollectorRegistry
 
 from components.frontend.engine import CHUNKS_PER_SECOND, ChatEngine, Context, Settings
 from components.frontend.model import ServedModel
+from components.frontend.placing import Placing
+from components.frontend.router_metrics import RouterMetrics
 from components.frontend.tool_metrics import ToolMetrics
-from router import Fleet, Plain, Router, RouteRequest
+from router import Plain, Router
 from toolcall import tag, tools
 
 
-def chat_engine(model: ServedModel, router: Router) -> ChatEngine:
-    return ChatEngine(model, cast("Any", None), router, Settings(), ToolMetrics(CollectorRegistry()))
+def chat_engine(model: ServedModel, streams: int = 0) -> ChatEngine:
+    registry = CollectorRegistry()
+    placing = Placing(model.name, Router(Plain()), RouterMetrics(registry), streams=lambda: streams)
+    return ChatEngine(model, cast("Any", None), placing, Settings(), ToolMetrics(registry))
 
 
 @pytest.mark.parametrize(
@@ -26,11 +30,7 @@ def chat_engine(model: ServedModel, router: Router) -> ChatEngine:
 def test_few_streams_keep_the_set_interval_and_many_share_the_budget(
     model: ServedModel, streams: int, seconds: float
 ) -> None:
-    router = Router(Plain())
-    for number in range(streams):
-        router.place(RouteRequest(str(number), "glm", prompt_tokens=1), Fleet(), 0.0)
-
-    assert chat_engine(model, router)._interval() == pytest.approx(seconds)
+    assert chat_engine(model, streams)._interval() == pytest.approx(seconds)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_requests_that_come_together_with_new_tools_read_and_build_them_once(mod
     ]
     offered = [{"type": "function", "function": function} for function in functions]
     body = {"model": "glm", "messages": [{"role": "user", "content": "x"}], "tools": offered}
-    engine, start = chat_engine(model, Router(Plain())), threading.Barrier(4)
+    engine, start = chat_engine(model), threading.Barrier(4)
     context: Context = Request()
 
     def prepare() -> None:

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
+from components.frontend.limits import Pin, Pins
 from components.frontend.request import ChatRequest
-from components.frontend.routing import identity_hints, pins, route_request
+from components.frontend.routing import identity_hints, route_request
 
 REQUEST = ChatRequest(model="glm", messages=[])
 
@@ -47,9 +48,11 @@ def test_the_router_sees_prompt_limit_and_priority() -> None:
 @pytest.mark.parametrize(
     ("nvext", "expected"),
     [
-        (None, {}),
-        ({"prefill_worker_id": 5, "prefill_dp_rank": 0, "other": 1}, {"prefill_worker_id": 5, "prefill_dp_rank": 0}),
+        (None, Pins()),
+        ({"prefill_worker_id": 5, "prefill_dp_rank": 0, "other": 1}, Pins(prefill=Pin(5, 0))),
+        ({"decode_worker_id": 7}, Pins(decode=Pin(7))),
+        ({"dp_rank": 1}, Pins(decode=Pin(dp_rank=1))),
     ],
 )
-def test_the_clients_pins_are_passed_on_rank_zero_too(nvext: dict[str, int] | None, expected: dict[str, int]) -> None:
-    assert pins(msgspec.structs.replace(REQUEST, nvext=nvext)) == expected
+def test_the_clients_pins_are_read_rank_zero_too(nvext: dict[str, int] | None, expected: Pins) -> None:
+    assert route_request(msgspec.structs.replace(REQUEST, nvext=nvext), "r1", 2, "s").pins == expected

@@ -208,6 +208,13 @@ def test_a_bad_request_is_a_400_that_says_why(endpoint: Endpoint, body: dict[str
     assert why in answer.json()["message"]
 
 
+def test_a_pin_to_an_unknown_worker_is_a_400_that_says_so(endpoint: Endpoint) -> None:
+    answer = endpoint.say("hello", nvext={"decode_worker_id": 12345, "dp_rank": 0})
+
+    assert answer.status_code == 400, answer.text
+    assert "12345" in answer.text
+
+
 def test_an_engines_refusal_is_no_success(endpoint: Endpoint) -> None:
     answer = endpoint.say("", {"error": "this grammar cannot be compiled"})
 
