@@ -17,7 +17,16 @@ from toolcall import markers as m
 from toolcall.call import Call
 from toolcall.cursor import Cursor
 from toolcall.json_body import JsonBody, body_opening
-from toolcall.scan import LONGEST_KEY, LONGEST_NAME, is_name, marker_at, skip_json, skip_space
+from toolcall.scan import (
+    CUT_MARKERS,
+    LONGEST_KEY,
+    LONGEST_MARKER,
+    LONGEST_NAME,
+    is_name,
+    marker_at,
+    skip_json,
+    skip_space,
+)
 from toolcall.tools import Tool, ToolSet
 from toolcall.value_scan import ValueScan
 from toolcall.values import JSON_SPACE
@@ -39,6 +48,9 @@ _PAIR: Final = re.compile(
 
 _GAP: Final = re.compile(rf"{m.VALUE_END}{m.KEY}([^<]{{1,{LONGEST_KEY - 1}}}+){m.KEY_END}{m.VALUE}")
 """What stands between two values."""
+
+_END: Final = m.VALUE_END + m.CALL_END
+"""What stands behind the last."""
 
 
 class Outcome(enum.Enum):
@@ -121,7 +133,9 @@ class CallReader:
         if self._value is None or held.startswith(m.VALUE_END):
             whole = ">" in text and (m.VALUE in held or m.CALL_END in held)
             return not whole and len(held) < _LONGEST_GAP and self._body is None
-        return self._value.silent and "<" not in text and ">" not in text and len(held) < _LONGEST_SILENCE
+        if self._value.silent and "<" not in text and ">" not in text:
+            return len(held) < _LONGEST_SILENCE
+        return len(held) < LONGEST_MARKER and held in CUT_MARKERS
 
     def skip(self, text: str) -> bool:
         """Cross a piece of text without a `<`, if it stands inside a value and nothing before it waits."""
@@ -333,6 +347,11 @@ class CallReader:
             self._key, cursor.at = gap.group(1), gap.end()
             self._open_value(cursor, unopened=False)
             return None
+        if self._value.may_end and cursor.text.startswith(_END, cursor.at) and not self._in_reasoning:
+            self._value.end()
+            self._value = None
+            cursor.at += len(_END)
+            return Outcome.DONE
         cursor.at, ended = self._value.scan(cursor.text, cursor.at, final=cursor.final)
         if self._value.refused:
             return Outcome.REFUSED

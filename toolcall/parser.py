@@ -7,7 +7,7 @@ from toolcall.call_reader import CallReader, Outcome
 from toolcall.cursor import Cursor
 from toolcall.fence import CodeTracker
 from toolcall.outbox import Outbox
-from toolcall.scan import CUT_MARKERS, LONGEST_MARKER, LONGEST_NAME, TEXT_MARKS, cut_marker, marker_at
+from toolcall.scan import CUT_MARKERS, LONGEST_NAME, TEXT_MARKS, cut_marker, marker_at
 from toolcall.status import ContentDelta, Event, Message, ReasoningDelta, collect
 from toolcall.tools import ToolSet
 
@@ -65,7 +65,8 @@ class Parser:
         """Read more text; returns what has become certain."""
         cursor = self._cursor
         held = cursor.text + text
-        if self._waits(held, text):
+        waits = held in CUT_MARKERS if self._reader is None else self._reader.waits(held, text)
+        if waits:
             cursor.text = held
             return []
         if "<" not in held and self._skip(held):
@@ -75,12 +76,6 @@ class Parser:
         self._run()
         cursor.compact()
         return self._out.take()
-
-    def _waits(self, held: str, text: str) -> bool:
-        """Whether nothing can be decided before more text comes, so that the machine need not run."""
-        if len(held) < LONGEST_MARKER and held in CUT_MARKERS:
-            return True
-        return self._reader is not None and self._reader.waits(held, text)
 
     def finish(self, engine_finish: str) -> list[Event]:
         """Read the end of the text.
@@ -111,16 +106,17 @@ class Parser:
 
     def _skip(self, text: str) -> bool:
         """Pass on text that holds no markup, without a second look; false when it needs one."""
-        if self._reader is None:
+        reader = self._reader
+        if reader is None:
             if self._fresh:
                 return False
             self._say(text)
             return True
-        if not self._reader.skip(text):
+        if not reader.skip(text):
             return False
         self._cursor.skip(text)
-        if self._reader.call.ready and self._reader.certain:
-            self._announce(self._reader)
+        if reader.certain and reader.call.ready:
+            self._announce(reader)
         return True
 
     def _run(self) -> None:
@@ -131,6 +127,8 @@ class Parser:
         """Pass reasoning or content on, up to the next marker that means something in it."""
         cursor = self._cursor
         text, start = cursor.text, cursor.at
+        if start == len(text):
+            return False
         mark = TEXT_MARKS.search(text, start)
         stop = mark.start() if mark else len(text) if cursor.final else cut_marker(text, start)
         if self._fresh and self._calling and not self._reasoning:
