@@ -20,7 +20,7 @@ _CLASSES: Final = {
         (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF),
     ),
 }  # fmt: skip
-_CONTROLS: Final = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D, "0": 0x00}
+_CONTROLS: Final = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D}
 _LINE_ENDS: Final = c.of("\n\r\u2028\u2029")
 
 _QUANTIFIER: Final = re.compile(r"(?:([*+?])|\{(\d{1,4})(,(\d{1,4})?)?\})\??", re.ASCII)
@@ -179,7 +179,7 @@ class _Reader:
         if letter.lower() in _CLASSES:
             ranges = _CLASSES[letter.lower()]
             return ranges if letter.islower() else c.complement(ranges)
-        if letter in _CONTROLS and not (letter == "0" and self._peek(1).isdecimal()):
+        if letter in _CONTROLS:
             return c.of(chr(_CONTROLS[letter]))
         if not letter or letter.isalnum() or letter == "_" or not letter.isascii():
             raise self._unreadable("an escape of another kind")

@@ -40,7 +40,7 @@ _ARRAY_KEYWORDS: Final = frozenset({"items", "additionalItems", "prefixItems", "
 _CHECKED_AFTER: Final = frozenset(
     {
         "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if", "maxProperties",
-        "minProperties", "multipleOf", "not", "oneOf", "propertyNames", "then", "uniqueItems",
+        "minProperties", "not", "oneOf", "propertyNames", "then", "uniqueItems",
     }
 )  # fmt: skip
 """Keywords that the normal form has no word for. `oneOf` is read as `anyOf`."""
@@ -55,6 +55,9 @@ _STRINGS: Final[dict[str, Callable[[Any], Automaton | None]]] = {
 
 _LONGEST_ENFORCED: Final = 64
 """Greatest array length that is counted in the tag; each count costs a state."""
+
+_MOST_MULTIPLES: Final = 256
+"""Most multiples that are written out one by one."""
 
 _DEEPEST: Final = 64
 """Most schemas inside schemas; what lies deeper is left to the check after the call."""
@@ -163,7 +166,7 @@ class _Reader:
                 return n.Boolean()
             case "null":
                 return n.Null()
-        return self._number(schema, integer=kind == "integer")
+        return self._number(schema, path, integer=kind == "integer")
 
     def _object(self, schema: dict[str, Any], pointer: str, path: str, depth: int) -> n.Node:
         declared: dict[str, Any] = schema.get("properties", {})
@@ -228,11 +231,19 @@ class _Reader:
             shortest = _LONGEST_ENFORCED
         return array(rest, prefix, shortest, None if longest is None else int(longest))
 
-    def _number(self, schema: dict[str, Any], *, integer: bool) -> n.Node:
+    def _number(self, schema: dict[str, Any], path: str, *, integer: bool) -> n.Node:
         low, open_low = _bound(schema.get("minimum"), schema.get("exclusiveMinimum"), sign=1)
         high, open_high = _bound(schema.get("maximum"), schema.get("exclusiveMaximum"), sign=-1)
         node = n.Number(integer, low, high, open_low, open_high)
-        return n.NEVER if numbers.is_empty(node) else node
+        if numbers.is_empty(node):
+            return n.NEVER
+        if "multipleOf" not in schema:
+            return node
+        multiples = numbers.multiples(node, schema["multipleOf"], _MOST_MULTIPLES)
+        if multiples is None:
+            self._drop(path, "multipleOf")
+            return node
+        return n.Literals(multiples) if multiples else n.NEVER
 
     def _text(self, schema: dict[str, Any], path: str) -> n.Node:
         node: n.Node = n.Text(format=schema.get("format"))
@@ -256,7 +267,7 @@ def _kinds(schema: dict[str, Any]) -> list[str] | None:
         return ["object"]
     if schema.keys() & _ARRAY_KEYWORDS:
         return ["array"]
-    if schema.keys() & {*_BOUNDS, *_STRINGS}:
+    if schema.keys() & {*_BOUNDS, *_STRINGS, "multipleOf"}:
         return [kind for kind in _TYPES if kind != "integer"]
     return None
 

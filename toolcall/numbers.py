@@ -50,6 +50,15 @@ def is_empty(node: Number) -> bool:
     return node.low > node.high or (node.low == node.high and (node.open_low or node.open_high))
 
 
+def multiples(node: Number, of: float, most: int) -> tuple[int, ...] | None:
+    """The integers of a node that are multiples of a number; None where they are too many, or not only integers."""
+    low, high = _whole_bounds(node)
+    if not node.integer or low is None or high is None or of != int(of):
+        return None
+    found = range(-(-low // int(of)) * int(of), high + 1, int(of))
+    return tuple(found) if len(found) <= most else None
+
+
 def _whole_bounds(node: Number) -> tuple[int | None, int | None]:
     """The least and the greatest integer of a node."""
     low = high = None

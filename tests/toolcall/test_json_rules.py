@@ -3,7 +3,9 @@ from typing import Any
 import pytest
 
 from tests.toolcall.glm_matcher import admits, compile_grammar
-from toolcall.json_rules import json_grammar
+from toolcall import nodes as n
+from toolcall.ebnf import Rules
+from toolcall.json_rules import JsonRules, json_grammar
 from toolcall.normalize import normalize
 
 OPEN_PAIR = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": {"type": "string"}}
@@ -61,3 +63,21 @@ def test_whitespace_inside_json_has_an_end() -> None:
     grammar = compile_grammar(json_grammar(normalize({"type": "array"})[0]))
     assert admits(grammar, "[\n    1,\n    2\n]")
     assert not admits(grammar, "[" + " " * 50 + "1]")
+
+
+def test_five_members_may_come_in_any_order() -> None:
+    schema = {"type": "object", "properties": {name: {"type": "integer"} for name in "abcde"}}
+    grammar = compile_grammar(json_grammar(normalize(schema)[0]))
+    assert admits(grammar, '{"e": 1, "b": 2, "a": 3}')
+    assert not admits(grammar, '{"e": 1, "b": 2, "e": 3}')
+
+
+def test_no_name_inside_a_call_holds_the_end_of_a_value() -> None:
+    rules = Rules()
+    inside = JsonRules(rules, guarded=True, enclosed=True)
+    node = n.Object((n.Property("x</arg_value>", n.Null(), required=False),), (n.Members(n.Null()),))
+    grammar = compile_grammar(rules.text(inside.value(node)))
+    assert admits(grammar, r'{"x<\/arg_value>": null, "y": null}')
+    assert not any(
+        admits(grammar, f'{{"{name}": null}}') for name in ("x</arg_value>", "</arg_value>", "x</arg_value>y")
+    )

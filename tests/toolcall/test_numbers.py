@@ -10,7 +10,7 @@ from tests.toolcall.glm_matcher import admits as grammar_admits
 from tests.toolcall.glm_matcher import compile_grammar
 from toolcall.admit import admits
 from toolcall.nodes import Number
-from toolcall.numbers import RULES, is_empty, number
+from toolcall.numbers import RULES, is_empty, multiples, number
 
 WHOLE = [0, 1, -1, 5, 9, 10, 99, 100, 255, 1000, 65535, -7, -40, -100, 123456, 10**17]
 FRACTIONS = [0.1, 0.5, -0.5, 0.05, 2.5, 1e-6, 3.2e-9, -2.75, 0.999, 99.995, 12.000001]
@@ -97,3 +97,15 @@ def test_bounds_with_fractions_and_exponents_are_exact(node: Number, admitted: l
 )
 def test_bounds_may_leave_nothing(node: Number, empty: bool) -> None:
     assert is_empty(node) is empty
+
+
+def test_multiples_are_written_out_where_they_are_few_and_whole() -> None:
+    between = Number(integer=True, low=-6, high=11, open_high=True)
+    assert multiples(between, 5, 9) == (-5, 0, 5, 10)
+    assert multiples(between, 5.0, 9) == (-5, 0, 5, 10)
+    assert multiples(between, 50, 9) == (0,)
+    assert multiples(Number(integer=True, low=1, high=3), 5, 9) == ()
+    assert multiples(between, 1, 9) is None
+    assert multiples(between, 0.5, 9) is None
+    assert multiples(Number(low=0, high=9), 5, 9) is None
+    assert multiples(Number(integer=True, low=0), 5, 9) is None
