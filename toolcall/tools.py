@@ -139,7 +139,7 @@ def _read_tool(encoded: bytes) -> Tool:
         raise SchemaError(path, "must be a JSON Schema object")
     parameters, validator = compile_schema(given, path)
     shape, remainder = normalize(parameters)
-    forms = _forms(shape, path)
+    forms = _forms(shape, parameters, path)
     return Tool(
         name=name,
         description=function.get("description") or "",
@@ -153,7 +153,7 @@ def _read_tool(encoded: bytes) -> Tool:
     )
 
 
-def _forms(shape: n.Shape, path: str) -> tuple[n.Object, ...]:
+def _forms(shape: n.Shape, schema: dict[str, Any], path: str) -> tuple[n.Object, ...]:
     """The arguments object's alternatives, less what GLM's form cannot write."""
     forms: list[n.Object] = []
     for option in shape.options(shape.node):
@@ -166,10 +166,20 @@ def _forms(shape: n.Shape, path: str) -> tuple[n.Object, ...]:
             kept = tuple(known for known in option.properties if known not in unwritable)
             forms.append(n.Object(kept, option.extra, option.implicit, option.listed))
     if not forms:
-        raise SchemaError(path, "no object satisfies it: arguments are always an object")
+        raise _unsatisfiable(schema, path)
     if len(forms) > _MOST_ALTERNATIVES:
         raise SchemaError(path, f"more than {_MOST_ALTERNATIVES} alternative forms of arguments")
     return tuple(forms)
+
+
+def _unsatisfiable(schema: dict[str, Any], path: str) -> SchemaError:
+    """Say of arguments that cannot be which required one is to blame, if it is one alone."""
+    properties = schema.get("properties") or {}
+    for name in schema.get("required") or ():
+        alone = {**schema, "properties": {name: properties.get(name, {})}, "required": [name]}
+        if name in properties and isinstance(normalize(alone)[0].node, n.Never):
+            return SchemaError(json_path(path, "properties", name), "no value satisfies it, and it is required")
+    return SchemaError(path, "no object satisfies it: arguments are always an object")
 
 
 def writable_key(name: str) -> bool:

@@ -80,6 +80,11 @@ def test_allowed_tools_narrow_what_is_offered(form: Any) -> None:
         ([READ, function({"type": "string"}, "g")], None, "tools[1].function.parameters"),
         ([function({"properties": {"x": {"type": "str"}}})], None, "tools[0].function.parameters.properties.x.type"),
         ([function({"required": ["a</arg_key>"]})], None, "tools[0].function.parameters.properties['a</arg_key>']"),
+        (
+            [function({"properties": {"a": {}, "x": {"type": "integer", "enum": ["1"]}}, "required": ["a", "x"]})],
+            None,
+            "tools[0].function.parameters.properties.x",
+        ),
         ([READ, function({}, "read")], None, "tools[1]"),
         ([READ], {"type": "function", "function": {"name": "other"}}, "tool_choice"),
         ([READ], "sometimes", "tool_choice"),
