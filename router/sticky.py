@@ -26,7 +26,8 @@ class Weights(msgspec.Struct, frozen=True):
     Attributes:
         horizon_turns: Turns ahead over which a crowded memory is held against a rank.
         return_age_s: Half of the sessions that will be back are back within this, s.
-        wait: Share of the work in hand that counts; the rest is borne for the sake of what is cached.
+        wait: Share of the work in hand that counts where there is no host tier; the rest is borne for the sake of what
+            is cached.
         balance: Share of a rank's lead over the mean that always counts.
         imbalance: Share of the lead beyond the tolerance that counts on top.
         tolerance: Lead over the mean that is nothing to worry about, as a share of the mean.
@@ -34,8 +35,8 @@ class Weights(msgspec.Struct, frozen=True):
         half_life_s: After this time, half of a rank's past work is forgotten, s.
     """
 
-    horizon_turns: float = 0.5
-    return_age_s: float = 15.0
+    horizon_turns: float = 2.0
+    return_age_s: float = 30.0
     wait: float = 0.0
     balance: float = 0.1
     imbalance: float = 2.0
@@ -82,7 +83,7 @@ class Sticky:
         return Terms(
             compute=costs.prefill_ms(new, request.prompt_tokens),
             move=costs.fetch_ms(view.overlap.host),
-            wait=weights.wait * _urgency(request.priority) * view.waiting_ms,
+            wait=_counted(self._waiting_share(), request.priority) * view.waiting_ms,
             crowding=weights.horizon_turns
             * self._bring_ms(1)
             * self._crowded_out(request.prompt_tokens, request.session, view.residents, now_ms),
@@ -100,6 +101,11 @@ class Sticky:
             return 0.0
         return reach.tokens / (1.0 + (reach.age_ms / 1e3 / self.weights.return_age_s) ** 2)
 
+    def _waiting_share(self) -> float:
+        """Return how much of a wait counts: in full as far as a host tier spares computing again what a move leaves."""
+        borne = (1.0 - self.weights.wait) * self._bring_ms(1) / self.costs.prefill_ms(1, 1)
+        return 1.0 - borne
+
     def _bring_ms(self, tokens: int) -> float:
         """What it costs to have tokens of a session where they are not."""
         compute = self.costs.prefill_ms(tokens, tokens)
@@ -111,17 +117,20 @@ class Sticky:
         answer = min(answer, costs.answer_tokens)
         more = costs.decode_ms(view.requests + 1) - costs.decode_ms(view.requests)
         lost = self._crowded_out(request.prompt_tokens, request.session, view.residents, now_ms)
+        # What is lost is brought with a turn's new tokens, in a transfer that there is anyhow.
+        a_piece = costs.move_ms(costs.piece_tokens) - costs.transfer_ms
         return Terms(
             compute=answer * costs.decode_ms(view.requests + 1),
             move=costs.move_ms(request.prompt_tokens - view.kept_tokens),
             wait=answer * view.requests * more,
-            crowding=self.weights.horizon_turns * costs.move_ms(1) * lost / max(1, costs.piece_tokens),
+            crowding=self.weights.horizon_turns * a_piece * lost / costs.piece_tokens,
         )
 
 
-def _urgency(priority: int) -> float:
-    """Waiting counts double for each level of priority, and half below; four levels at most."""
-    return 2.0 ** max(-4, min(4, priority))
+def _counted(share: float, priority: int) -> float:
+    """Return how much of a wait counts: each level of priority halves what is borne for the sake of what is cached."""
+    level = max(-4, min(4, priority))
+    return 1.0 - (1.0 - share) * 0.5**level if level > 0 else share * 2.0**level
 
 
 def _choose(candidates: tuple[Candidate, ...], home: Rank | None, margin_ms: float, session: str) -> Choice:

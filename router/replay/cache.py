@@ -27,6 +27,10 @@ class PrefixCache:
         self._used_at = [0.0] * len(prefixes)
         self._oldest: list[tuple[float, int, int]] = []
 
+    def emptied(self) -> "PrefixCache":
+        """Return a cache of this size that holds nothing."""
+        return PrefixCache(self._tree, self.capacity)
+
     def match(self, path: list[int]) -> int:
         """Return how many blocks are held of a prompt, from its start."""
         held, low, high = self._held, 0, len(path)

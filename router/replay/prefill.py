@@ -1,6 +1,7 @@
 """A prefill engine with data-parallel attention: its ranks march through every step together."""
 
 from collections import deque
+from collections.abc import Collection
 
 from router.costs import Costs
 from router.replay.cache import PrefixCache
@@ -68,6 +69,17 @@ class PrefillEngine:
         """Put a prompt at the end of a rank's queue."""
         self.ranks[rank].requests += 1
         self.ranks[rank].queue.append(prompt)
+
+    def drop(self, keys: Collection[int]) -> None:
+        """Take prompts that nobody waits for any more out of the queues."""
+        for rank in self.ranks:
+            rank.queue = deque(prompt for prompt in rank.queue if prompt.key not in keys)
+
+    def lose_all(self) -> None:
+        """Lose the queues and what the memories hold, as an engine that dies."""
+        for rank in self.ranks:
+            rank.queue.clear()
+            rank.cache = rank.cache.emptied()
 
     def step(self, now_ms: float) -> tuple[float, list[Prompt]] | None:
         """Run one step: its length in ms and the prompts it completes, or None when no rank has work."""

@@ -2,25 +2,22 @@
 
 import heapq
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from router.costs import Costs
 from router.decision import Choice
-from router.fleet import Fleet, Worker
 from router.placement import Overlap, RouteRequest
 from router.ranks import Rank
+from router.replay import alive
 from router.replay.cache import PrefixCache
-from router.replay.cluster import Cluster, Load
+from router.replay.cluster import Cluster, Load, Outage
 from router.replay.decode import Answer, DecodeEngine
 from router.replay.measures import Measures, Served, measure
 from router.replay.prefill import PrefillEngine, Prompt
 from router.replay.prefixes import Prefixes
 from router.replay.trace import Trace
 from router.router import Router
-
-_DECODE_ID = 1_000
-"""Worker ids of decode engines begin here, those of prefill engines at 0."""
 
 
 class Replay:
@@ -33,6 +30,7 @@ class Replay:
         load: How sessions arrive.
         costs: What the modelled engines take; the router may believe in other prices.
         seed: Of what is random in the load.
+        outages: Engines that die and come back. Of each side one must be alive at any time.
         progress: Called with the number of requests served so far.
     """
 
@@ -45,6 +43,7 @@ class Replay:
         costs: Costs,
         *,
         seed: int = 0,
+        outages: Sequence[Outage] = (),
         progress: Callable[[int], None] = lambda _served: None,
     ) -> None:
         self._trace = trace
@@ -53,12 +52,15 @@ class Replay:
         self._load = load
         self._costs = costs
         self._random = random.Random(seed)  # noqa: S311 - a load, not a secret.
+        self._outages = outages
         self._progress = progress
         self._events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._sequence = 0
         self._now = 0.0
+        self._keys = 0
         self.served: list[Served] = []
         self._open: dict[int, Served] = {}
+        self._prefilling: set[int] = set()
         self._build()
 
     def _build(self) -> None:
@@ -71,22 +73,21 @@ class Replay:
             PrefillEngine(self._prefixes, block, cluster.prefill_ranks, cluster.rank_kv_tokens, self._costs)
             for _ in range(cluster.prefill_engines)
         ]
-        self._decode = [
-            DecodeEngine(self._cache(cluster.decode_kv_tokens), block, cluster.decode_slots, self._costs)
-            for _ in range(cluster.decode_engines)
-        ]
+        self._decode = [self._decode_engine() for _ in range(cluster.decode_engines)]
         self._host = self._cache(cluster.host_tokens) if cluster.host_tokens else None
         ranks = cluster.prefill_engines * cluster.prefill_ranks
         self._pooled = self._cache(ranks * cluster.rank_kv_tokens)
         self._ideal = self._cache(1 << 62)
-        self._fleet = Fleet(
-            tuple(Worker(each, cluster.prefill_ranks, cluster.rank_kv_tokens) for each in range(len(self._prefill))),
-            tuple(Worker(_DECODE_ID + each, 1, cluster.decode_kv_tokens) for each in range(len(self._decode))),
-        )
+        self._fleet = alive.whole(cluster)
         self._homes: dict[int, Rank] = {}
         self._decoders: dict[int, Rank] = {}
         self._finish_at: list[float | None] = [None] * len(self._decode)
         self._moves = self._decode_moves = 0
+
+    def _decode_engine(self) -> DecodeEngine:
+        cluster = self._cluster
+        cache = self._cache(cluster.decode_kv_tokens)
+        return DecodeEngine(cache, self._trace.block_size, cluster.decode_slots, self._costs)
 
     def _cache(self, tokens: int) -> PrefixCache:
         return PrefixCache(self._prefixes, tokens // self._trace.block_size)
@@ -95,8 +96,11 @@ class Replay:
         """Run to the end and add it up.
 
         Raises:
-            ValueError: If the policy leaves a place open.
+            ValueError: If the policy leaves a place open, or the last engine of a side dies.
         """
+        for outage in self._outages:
+            self._at(outage.at_s * 1e3, self._die, outage)
+            self._at(outage.back_s * 1e3, self._come_back, outage)
         for session, at_s in enumerate(self._arrivals()):
             self._at(at_s * 1e3, self._arrive, session, 0)
         while self._events:
@@ -134,19 +138,24 @@ class Replay:
 
     def _arrive(self, session: int, number: int) -> None:
         turn, path = self._trace.sessions[session].turns[number], self._prefixes.path(self._ends[session][number])
-        key = len(self.served) + len(self._open)
         served = Served(session, number, turn.input_tokens, max(1, turn.output_tokens), self._now)
         block = self._trace.block_size
         served.ideal_tokens = min(turn.input_tokens, self._ideal.match(path) * block)
         served.pooled_tokens = min(turn.input_tokens, self._pooled.match(path) * block)
         self._ideal.use(path, self._now)
         self._pooled.use(path, self._now)
+        self._place(served, path)
+
+    def _place(self, served: Served, path: list[int]) -> None:
+        key, session, block = self._keys, served.session, self._trace.block_size
+        self._keys += 1
         self._open[key] = served
+        self._prefilling.add(key)
         host = self._host.match(path) if self._host is not None else 0
         request = RouteRequest(
             request_id=str(key),
             session=str(session),
-            prompt_tokens=turn.input_tokens,
+            prompt_tokens=served.prompt_tokens,
             overlaps=self._overlaps(path, host),
             max_tokens=None,
         )
@@ -159,7 +168,7 @@ class Replay:
         engine = self._prefill[rank.worker_id]
         device = engine.ranks[rank.dp_rank].cache.match(path)
         missing = max(0, host - device)
-        prompt = Prompt(key, path, turn.input_tokens, host if missing else 0)
+        prompt = Prompt(key, path, served.prompt_tokens, host if missing else 0)
         self._at(self._now + self._costs.fetch_ms(missing * block), self._enqueue, engine, rank.dp_rank, prompt)
 
     def _overlaps(self, path: list[int], host: int) -> dict[Rank, Overlap]:
@@ -173,6 +182,8 @@ class Replay:
         return found
 
     def _enqueue(self, engine: PrefillEngine, rank: int, prompt: Prompt) -> None:
+        if prompt.key not in self._open:
+            return
         engine.enqueue(rank, prompt)
         if not engine.stepping:
             self._step(engine)
@@ -190,7 +201,8 @@ class Replay:
         self._step(engine)
 
     def _computed(self, prompt: Prompt) -> None:
-        served = self._open[prompt.key]
+        if (served := self._open.get(prompt.key)) is None:
+            return
         served.device_tokens = prompt.device
         served.host_tokens = prompt.cached - prompt.device
         served.started_ms = prompt.started_ms
@@ -199,12 +211,14 @@ class Replay:
         rank = _chosen(self._router.ticket(str(prompt.key)).decision.decode)
         self._decode_moves += self._decoders.get(served.session, rank) != rank
         self._decoders[served.session] = rank
-        number = rank.worker_id - _DECODE_ID
+        number = rank.worker_id - alive.DECODE_ID
         missing = prompt.tokens - self._decode[number].held_tokens(prompt.path)
         self._at(self._now + self._costs.move_ms(missing), self._admit, number, prompt)
 
     def _admit(self, number: int, prompt: Prompt) -> None:
-        served = self._open[prompt.key]
+        if (served := self._open.get(prompt.key)) is None:
+            return
+        self._prefilling.discard(prompt.key)
         answer = Answer(prompt.key, prompt.tokens, served.answer_tokens)
         self._started(number, self._decode[number].admit(answer, prompt.path, self._now))
         self._schedule_finish(number)
@@ -247,6 +261,36 @@ class Replay:
             if self._load.think_cap_s is not None:
                 think_s = min(think_s, self._load.think_cap_s)
             self._at(self._now + think_s * 1e3, self._arrive, served.session, served.turn + 1)
+
+    def _die(self, outage: Outage) -> None:
+        self._fleet = alive.without(self._fleet, outage)
+        if outage.side == "prefill":
+            self._prefill[outage.engine].lose_all()
+        else:
+            self._decode[outage.engine] = self._decode_engine()
+            self._finish_at[outage.engine] = None
+        gone = alive.worker_id(outage)
+        self._place_again([key for key in self._open if self._was_at(key, gone)])
+
+    def _come_back(self, outage: Outage) -> None:
+        self._fleet = alive.again(self._fleet, outage, self._cluster)
+
+    def _was_at(self, key: int, worker_id: int) -> bool:
+        """Tell whether a request is lost with a worker: what a prefill engine has handed on is not."""
+        decision = self._router.ticket(str(key)).decision
+        ranks = [decision.decode.rank, decision.prefill.rank if key in self._prefilling else None]
+        return any(rank is not None and rank.worker_id == worker_id for rank in ranks)
+
+    def _place_again(self, keys: Sequence[int]) -> None:
+        # An answer that breaks off is asked for again by its client, with the same prompt.
+        lost = [self._open.pop(key) for key in keys]
+        for key in keys:
+            self._prefilling.discard(key)
+            self._router.finish(str(key), "error", self._now)
+        for engine in self._prefill:
+            engine.drop(keys)
+        for served in lost:
+            self._place(served, self._prefixes.path(self._ends[served.session][served.turn]))
 
 
 def _chosen(choice: Choice) -> Rank:

@@ -109,12 +109,28 @@ def test_what_lies_in_the_host_tier_costs_its_fetch_and_not_its_compute() -> Non
     assert terms[RANKS[1]].compute < terms[RANKS[0]].compute
 
 
-def test_waiting_counts_more_for_the_urgent_and_less_for_what_can_wait() -> None:
-    weights = Weights(balance=0.0, imbalance=0.0, wait=1.0)
-    views = [view(0, device=99_000, waiting_ms=5_000.0), view(1)]
+def test_the_urgent_leave_a_queue_that_others_bear_for_what_is_cached() -> None:
+    views = [view(0, device=99_000, waiting_ms=40_000.0), view(1)]
 
+    assert choose(views, home=0).rank == RANKS[0]
+    assert choose(views, home=0, priority=2).rank == RANKS[1]
+
+
+def test_a_queue_counts_where_what_a_session_leaves_can_be_fetched() -> None:
+    waiting = view(0, device=99_000, waiting_ms=5_000.0)
+    hosted = view(1, host=99_000)
+
+    assert choose([waiting, view(1)], home=0).rank == RANKS[0]
+    costs = Costs(host_tokens=10_000_000)
+    assert Sticky(costs).prefill(request(), [waiting, hosted], RANKS[0], 0.0).rank == RANKS[1]
+
+
+def test_waiting_counts_less_for_what_can_wait() -> None:
+    weights = Weights(balance=0.0, imbalance=0.0, wait=1.0)
+    views = [view(0, device=99_000, waiting_ms=20_000.0), view(1)]
+
+    assert choose(views, home=0, weights=weights).rank == RANKS[1]
     assert choose(views, home=0, weights=weights, priority=-2).rank == RANKS[0]
-    assert choose(views, home=0, weights=weights, priority=2).rank == RANKS[1]
 
 
 def test_every_candidate_is_explained_and_the_winner_costs_least() -> None:

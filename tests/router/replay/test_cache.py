@@ -95,3 +95,15 @@ def test_it_evicts_as_a_cache_of_single_blocks_does() -> None:
         cache.use(paths[number], float(now))
         plain.use(prompts[number])
         assert cache.used <= capacity
+
+
+def test_an_emptied_cache_holds_nothing_and_as_much_fits() -> None:
+    cache, (one, other) = caches([((0, 8),), ((20, 8),)], 12)
+    cache.use(one, 0.0)
+
+    empty = cache.emptied()
+
+    assert (empty.match(one), empty.used, cache.match(one)) == (0, 0, 8)
+    empty.use(one, 1.0)
+    empty.use(other, 2.0)
+    assert empty.used == 12

@@ -100,3 +100,29 @@ def test_fetched_blocks_need_no_compute_and_are_no_device_hit() -> None:
 
     assert (prompt.device, prompt.cached) == (0, 6 * BLOCK)
     assert running.ranks[0].computed_tokens == 4 * BLOCK
+
+
+def test_a_prompt_that_nobody_waits_for_is_not_computed() -> None:
+    running, (one, other) = engine([(0, 10), (100, 20)])
+    running.enqueue(0, one)
+    running.enqueue(0, other)
+
+    running.drop([one.key])
+    step = running.step(0.0)
+
+    assert step is not None
+    assert step[1] == []
+    assert running.ranks[0].computed_tokens == 20 * BLOCK
+
+
+def test_an_engine_that_dies_loses_its_queues_and_what_it_held() -> None:
+    running, (one, other) = engine([(0, 10), (100, 20)])
+    running.enqueue(0, one)
+    running.step(0.0)
+    running.enqueue(0, other)
+
+    running.lose_all()
+
+    assert running.step(1.0) is None
+    assert running.ranks[0].cache.match(one.path) == 0
+    assert running.ranks[0].computed_tokens == 10 * BLOCK

@@ -4,9 +4,9 @@ import pytest
 
 from router import Costs, Plain, Router
 from router.replay.baselines import POLICIES
-from router.replay.cluster import Cluster, Load
+from router.replay.cluster import Cluster, Load, Outage
 from router.replay.generator import generate
-from router.replay.measures import Measures
+from router.replay.measures import Measures, Served
 from router.replay.select import truncate
 from router.replay.simulate import Replay
 from router.replay.trace import Session, Trace, Turn
@@ -148,6 +148,63 @@ def test_a_host_tier_finds_what_the_ranks_have_lost() -> None:
     assert without.reuse_ratio == without.device_reuse_ratio
     assert behind.reuse_ratio > without.reuse_ratio + 0.1
     assert behind.reuse_ratio == pytest.approx(behind.ideal_reuse_ratio, abs=0.05)
+
+
+def outage(one: Session, *outages: Outage) -> list[Served]:
+    cluster = Cluster(prefill_engines=2, prefill_ranks=1, decode_engines=2)
+    replay = Replay(
+        Trace("t", BLOCK, (one,)),
+        Router(POLICIES["kv-affinity"](COSTS, 0), COSTS),
+        cluster,
+        RECORDED,
+        COSTS,
+        outages=outages,
+    )
+    replay.run()
+    return replay.served
+
+
+def test_a_prompt_on_an_engine_that_dies_is_computed_elsewhere() -> None:
+    # 64,000 tokens take 0.64 s and eight steps.
+    long = Session("a", (turn((0, 1000)),), 0.0)
+    (alone,) = outage(long)
+    assert 600.0 < alone.first_token_ms < 900.0
+
+    (served,) = outage(long, Outage("prefill", alone.rank, 0.3, 10.0))
+
+    assert served.rank == 1 - alone.rank
+    assert served.arrival_ms == 0.0
+    assert served.started_ms == 300.0
+    assert served.first_token_ms == pytest.approx(alone.first_token_ms + 300.0)
+
+
+def test_an_answer_on_an_engine_that_dies_is_asked_for_again() -> None:
+    talkative = Session("a", (turn((0, 100), answer=1000),), 0.0)
+    (alone,) = outage(talkative)
+    dies = [Outage("decode", engine, 5.0, 6.0) for engine in range(2)]
+
+    # One of the two had nothing to do with it.
+    hurt = max((outage(talkative, one)[0] for one in dies), key=lambda served: served.finished_ms)
+
+    # What it waited for is lost, and the prompt is found cached.
+    assert hurt.finished_ms == pytest.approx(alone.finished_ms - alone.first_token_ms + 5_000.0, abs=200.0)
+    assert hurt.device_tokens == 99 * BLOCK
+
+
+def test_an_engine_comes_back_empty() -> None:
+    twice = Session("a", (turn((0, 100)), turn((0, 100), think_s=10.0)), 0.0)
+    first, second = outage(twice)
+    assert second.device_tokens == 99 * BLOCK
+
+    hurt = outage(twice, Outage("prefill", first.rank, 2.0, 5.0), Outage("prefill", 1 - first.rank, 6.0, 1e6))
+
+    assert [each.rank for each in hurt] == [first.rank, first.rank]
+    assert hurt[1].device_tokens == 0
+
+
+def test_the_last_engine_of_a_side_cannot_die() -> None:
+    with pytest.raises(ValueError, match="last decode engine"):
+        outage(growing("a", 1000), Outage("decode", 0, 0.1, 9.0), Outage("decode", 1, 0.2, 9.0))
 
 
 def test_progress_is_told_after_each_request() -> None:
