@@ -14,6 +14,7 @@ import msgspec
 from tokenizers import Tokenizer
 
 from benchmarks import machine, results
+from benchmarks.flags import INTERRUPTED, positive
 from benchmarks.frontend import profile, stack
 from benchmarks.frontend.corpus import Corpus
 from benchmarks.frontend.measure import Figures, measure
@@ -24,21 +25,13 @@ from benchmarks.frontend.workload import FULL, QUICK
 _ROUNDS = 3
 _FRONTENDS = (stack.OURS, stack.DYNAMO, stack.UNCACHED, stack.FLOOR)
 _PACKAGES = ("ai-dynamo", "tokenizers", "uvloop", "xgrammar")
-_INTERRUPTED = 130
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
-    return value
 
 
 def _arguments() -> argparse.Namespace:
     flags = argparse.ArgumentParser(prog="python -m benchmarks.frontend", description=__doc__)
     flags.add_argument(
         "--rounds",
-        type=_positive,
+        type=positive,
         default=None,
         help=f"runs of every frontend, alternating; {_ROUNDS}, or 1 when quick",
     )
@@ -98,7 +91,7 @@ def main() -> None:
     except BenchmarkError as error:
         sys.exit(f"benchmarks.frontend: {error}")
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

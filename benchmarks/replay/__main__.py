@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks import machine, results
+from benchmarks.flags import INTERRUPTED, positive
 from benchmarks.replay.validate import BALANCE_TOLERANCE, REUSE_TOLERANCE, Comparison, compare, table
 from graphs.commands.replay.sources import open_trace
 from graphs.errors import Refusal
@@ -18,14 +19,6 @@ from router.replay.trace import Trace
 
 _SESSIONS, _RUNS = 64, 8
 _SEED = 0
-_INTERRUPTED = 130
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
-    return value
 
 
 def _arguments() -> argparse.Namespace:
@@ -33,8 +26,8 @@ def _arguments() -> argparse.Namespace:
     commands = flags.add_subparsers(required=True, metavar="COMMAND")
     validate = commands.add_parser("validate", help="our replay beside Dynamo's own")
     validate.add_argument("trace", nargs="?", type=Path, help="as `dynamo replay` takes it; generated without")
-    validate.add_argument("--sessions", type=_positive, default=_SESSIONS, help=f"how many; {_SESSIONS}")
-    validate.add_argument("--runs", type=_positive, default=_RUNS, help=f"runs of each side; {_RUNS}")
+    validate.add_argument("--sessions", type=positive, default=_SESSIONS, help=f"how many; {_SESSIONS}")
+    validate.add_argument("--runs", type=positive, default=_RUNS, help=f"runs of each side; {_RUNS}")
     validate.add_argument("--write", action="store_true", help="write the table to benchmarks/RESULTS.md")
     return flags.parse_args()
 
@@ -67,7 +60,7 @@ def main() -> None:
     except Refusal as error:
         sys.exit(f"benchmarks.replay: {error}")
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Final
 
 from benchmarks import machine, results
+from benchmarks.flags import INTERRUPTED, positive
 from benchmarks.router import ablation, host, loads, targets
 from graphs.commands.replay import plots
 from graphs.commands.replay.sources import open_trace
@@ -20,14 +21,6 @@ from graphs.errors import Refusal
 
 _PARTS: Final[dict[str, ModuleType]] = {"targets": targets, "host": host, "loads": loads, "ablation": ablation}
 _SEEDS: Final = 8
-_INTERRUPTED: Final = 130
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
-    return value
 
 
 def _arguments() -> argparse.Namespace:
@@ -35,7 +28,7 @@ def _arguments() -> argparse.Namespace:
     flags.add_argument("trace", type=Path, metavar="TRACE", help="as `dynamo replay` takes it")
     flags.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(_PARTS)}; else all")
     flags.add_argument(
-        "--seeds", type=_positive, default=_SEEDS, help=f"choices of sessions, {_SEEDS}; loads takes all, once"
+        "--seeds", type=positive, default=_SEEDS, help=f"choices of sessions, {_SEEDS}; loads takes all, once"
     )
     flags.add_argument("--plot", type=Path, metavar="FILE", help="draw loads as .svg or .png; needs matplotlib")
     flags.add_argument("--write", action="store_true", help="write the tables to benchmarks/RESULTS.md")
@@ -76,7 +69,7 @@ def main() -> None:
     except Refusal as error:
         sys.exit(f"benchmarks.router: {error}")
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,10 @@ from typing import Any, Final
 import msgspec
 
 from benchmarks import machine, results
+from benchmarks.flags import INTERRUPTED
 from benchmarks.toolcall import build, masks, parsers, smuggling
 
 _PACKAGES: Final = ("xgrammar", "jsonschema-rs", "msgspec")
-_INTERRUPTED: Final = 130
 
 
 _PARTS: Final[dict[str, Any]] = {"parsers": parsers, "masks": masks, "build": build, "smuggling": smuggling}
@@ -62,7 +62,7 @@ def main() -> None:
     except parsers.ParserError as error:
         sys.exit(f"benchmarks.toolcall: {error}")
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":
