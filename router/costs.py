@@ -1,8 +1,10 @@
 """What things cost, in milliseconds of somebody's time, and how the router weighs them.
 
 The defaults describe GLM-5.3 on one DEP8 prefill engine and TP4 decode engines of GB200, KV rows of `fp8_ds_mla`. They
-are starting values: `fit` corrects the prefill ones from what a deployment does.
+are starting values: `router/fit.py` corrects those that a deployment shows to be others.
 """
+
+from typing import Protocol
 
 import msgspec
 
@@ -46,12 +48,36 @@ class Costs(msgspec.Struct, frozen=True):
     answer_tokens: int = 400
     host_tokens: int = 0
 
+    @property
+    def costs(self) -> "Costs":
+        """These prices, in force for ever: where nothing corrects them."""
+        return self
+
     def prefill_ms(self, new_tokens: int, prompt_tokens: int) -> float:
         """Compute of a prompt of which `new_tokens` are not cached, on one rank, without its steps' fixed part."""
         context = prompt_tokens - new_tokens / 2
         return new_tokens * (self.prefill_token_us + context * self.context_token_ns / 1e3) / 1e3
 
-    def share_ms(self, new_tokens: int) -> float:
+    def first_token_parts(
+        self, prompt_tokens: int, new_tokens: int, host_tokens: int, moved_tokens: int
+    ) -> tuple[float, float, float, float, float]:
+        """Return what a request takes to its first token where nobody is before it, ms a part.
+
+        The parts are what is fixed, of its steps and of a transfer; its new tokens; their context; the fetch of those
+        in the host tier; and the move of those to a decode engine that it has not kept.
+        """
+        steps = max(1, -(-new_tokens // self.budget_tokens))
+        tokens = new_tokens * self.prefill_token_us / 1e3
+        transfer = self.transfer_ms if moved_tokens else 0.0
+        return (
+            steps * self.step_ms + transfer,
+            tokens,
+            self.prefill_ms(new_tokens, prompt_tokens) - tokens,
+            self.fetch_ms(host_tokens),
+            self.move_ms(moved_tokens) - transfer,
+        )
+
+    def share_ms(self, new_tokens: float) -> float:
         """Compute of new tokens by their number alone, as a step's budget counts them."""
         return new_tokens * self.prefill_token_us / 1e3
 
@@ -69,3 +95,11 @@ class Costs(msgspec.Struct, frozen=True):
     def decode_ms(self, requests: int) -> float:
         """One decode step of that many requests: what each of them waits for its next token."""
         return self.decode_step_ms + max(0, requests - 1) * self.decode_request_us / 1e3
+
+
+class Prices(Protocol):
+    """Whoever knows the prices in force: `Costs` itself, or a fit that corrects them."""
+
+    @property
+    def costs(self) -> Costs:
+        """The prices in force."""
