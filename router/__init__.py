@@ -7,17 +7,21 @@ runs the code that serves.
 
 from router.costs import Costs
 from router.decision import Candidate, Choice, Decision, Terms
+from router.fit import Fit
 from router.fleet import Fleet, Worker
 from router.placement import Outcome, Overlap, Placement, RouteRequest
+from router.policy import Plain, Policy
 from router.ranks import Rank
-from router.router import Plain, Policy, Router
+from router.router import Router
 from router.sticky import Sticky, Weights
+from router.store import Store
 
 __all__ = [
     "Candidate",
     "Choice",
     "Costs",
     "Decision",
+    "Fit",
     "Fleet",
     "Outcome",
     "Overlap",
@@ -28,6 +32,7 @@ __all__ = [
     "RouteRequest",
     "Router",
     "Sticky",
+    "Store",
     "Terms",
     "Weights",
     "Worker",

@@ -1,7 +1,9 @@
 """The sessions whose KV an engine's memory holds, least recently used first, by the router's own book."""
 
 import math
+from bisect import bisect_right
 from collections import OrderedDict
+from itertools import accumulate
 from typing import NamedTuple
 
 _FORGET_BEYOND = 4
@@ -20,6 +22,20 @@ class Reach(NamedTuple):
     tokens: int
 
 
+class _Order(NamedTuple):
+    """The sessions as eviction meets them, the newest first.
+
+    Attributes:
+        sessions: Their keys.
+        used_ms: When each was used last.
+        ends: Tokens of each and of all that are newer.
+    """
+
+    sessions: list[str]
+    used_ms: list[float]
+    ends: list[int]
+
+
 class Residents:
     """The sessions that used one memory.
 
@@ -34,6 +50,8 @@ class Residents:
         self.capacity = capacity
         self.tokens = 0
         self._sessions: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        # A decision asks all memories and changes two.
+        self._order: _Order | None = None
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -45,6 +63,7 @@ class Residents:
         """Note that a session's prompt of this many tokens was used now."""
         self.forget(session)
         self._sessions[session] = (now_ms, tokens)
+        self._order = None
         self.tokens += tokens
         while self.tokens > _FORGET_BEYOND * self.capacity and len(self._sessions) > 1:
             _, (_, oldest) = self._sessions.popitem(last=False)
@@ -54,18 +73,15 @@ class Residents:
         """Note that a session lives elsewhere now; one that is not known is no error."""
         if (known := self._sessions.pop(session, None)) is not None:
             self.tokens -= known[1]
+            self._order = None
 
     def kept(self, session: str) -> int:
         """Return how many tokens of a session are still here, if the memory evicts the least recently used first."""
         if session not in self._sessions:
             return 0
-        newer = 0
-        for other in reversed(self._sessions):
-            _, tokens = self._sessions[other]
-            if other == session or newer >= self.capacity:
-                break
-            newer += tokens
-        return max(0, min(self._sessions[session][1], self.capacity - newer))
+        tokens, order = self._sessions[session][1], self._ordered()
+        newer = order.ends[order.sessions.index(session)] - tokens
+        return max(0, min(tokens, self.capacity - newer))
 
     def reach(self, now_ms: float, extra: int, without: str) -> tuple[Reach, Reach]:
         """Return how far back the memory reaches: as it is, and with more in it.
@@ -75,14 +91,24 @@ class Residents:
             extra: Tokens that come on top.
             without: A session that is left out of both.
         """
-        capacity, taken, after = self.capacity, 0, None
-        for session in reversed(self._sessions):
-            if session == without:
-                continue
-            used_ms, tokens = self._sessions[session]
-            if after is None and taken + extra + tokens > capacity:
-                after = Reach(now_ms - used_ms, taken + extra)
-            if taken + tokens > capacity:
-                return Reach(now_ms - used_ms, taken), after or Reach(now_ms - used_ms, taken)
-            taken += tokens
-        return Reach(math.inf, taken), after or Reach(math.inf, taken + extra)
+        return self._reach(now_ms, 0, without), self._reach(now_ms, extra, without)
+
+    def _reach(self, now_ms: float, extra: int, without: str) -> Reach:
+        sessions, used_ms, ends = self._ordered()
+        room, left_out = self.capacity - extra, 0
+        first_lost = bisect_right(ends, room)
+        if without in self._sessions and first_lost >= (own := sessions.index(without)):
+            left_out = self._sessions[without][1]
+            first_lost = bisect_right(ends, room + left_out, own + 1)
+        kept = ends[first_lost - 1] - left_out if first_lost else 0
+        return Reach(now_ms - used_ms[first_lost] if first_lost < len(ends) else math.inf, kept + extra)
+
+    def _ordered(self) -> _Order:
+        if self._order is None:
+            used = self._sessions.values()
+            self._order = _Order(
+                list(reversed(self._sessions)),
+                [used_ms for used_ms, _ in reversed(used)],
+                list(accumulate(tokens for _, tokens in reversed(used))),
+            )
+        return self._order

@@ -9,10 +9,11 @@ shares weighs as little as computing it again, which is what it is worth.
 import math
 import zlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from router.costs import Costs
+from router.costs import Costs, Prices
 from router.decision import Candidate, Choice, Terms
 from router.placement import RouteRequest
 from router.ranks import Rank
@@ -25,6 +26,7 @@ class Weights(msgspec.Struct, frozen=True):
 
     Attributes:
         horizon_turns: Turns ahead over which a crowded memory is held against a rank.
+        moved: How many times crowding counts where a session would move to: it makes others move in turn.
         return_age_s: Half of the sessions that will be back are back within this, s.
         wait: Share of the work in hand that counts where there is no host tier; the rest is borne for the sake of what
             is cached.
@@ -36,6 +38,7 @@ class Weights(msgspec.Struct, frozen=True):
     """
 
     horizon_turns: float = 2.0
+    moved: float = 2.0
     return_age_s: float = 30.0
     wait: float = 0.0
     balance: float = 0.1
@@ -45,24 +48,54 @@ class Weights(msgspec.Struct, frozen=True):
     half_life_s: float = 3600.0
 
 
+class _Moment(NamedTuple):
+    """What holds for all ranks at one decision.
+
+    Attributes:
+        now_ms: The time.
+        ranks: How many there are.
+        worked_ms: What all of them have done lately.
+        waiting: Share of a wait that counts.
+        lost_ms: What a token that is lost a turn costs.
+        home: Where the session was last.
+    """
+
+    now_ms: float
+    ranks: int
+    worked_ms: float
+    waiting: float
+    lost_ms: float
+    home: Rank | None
+
+
 class Sticky:
     """The policy, with its prices and weights.
 
     Args:
-        costs: What things cost.
+        prices: What things cost.
         weights: How much of it counts.
     """
 
-    def __init__(self, costs: Costs, weights: Weights | None = None) -> None:
-        self.costs = costs
+    def __init__(self, prices: Prices, weights: Weights | None = None) -> None:
+        self._prices = prices
         self.weights = weights or Weights()
+
+    @property
+    def costs(self) -> Costs:
+        """The prices in force."""
+        return self._prices.costs
 
     def prefill(self, request: RouteRequest, views: Sequence[RankView], home: Rank | None, now_ms: float) -> Choice:
         """Choose a prefill rank; `home` is where the session was last, if that still lives."""
-        worked = sum(view.worked_ms for view in views)
-        candidates = tuple(
-            Candidate(view.rank, self._prefill_terms(request, view, worked, len(views), now_ms)) for view in views
+        moment = _Moment(
+            now_ms,
+            len(views),
+            sum(view.worked_ms for view in views),
+            _counted(self._waiting_share(), request.priority),
+            self.weights.horizon_turns * self._bring_ms(1),
+            home,
         )
+        candidates = tuple(Candidate(view.rank, self._prefill_terms(request, view, moment)) for view in views)
         margin = self.weights.stay * self._bring_ms(request.prompt_tokens)
         return _choose(candidates, home, margin, request.session)
 
@@ -71,22 +104,21 @@ class Sticky:
         candidates = tuple(Candidate(view.rank, self._decode_terms(request, view, now_ms)) for view in views)
         return _choose(candidates, home, self.weights.stay * self.costs.move_ms(request.prompt_tokens), request.session)
 
-    def _prefill_terms(
-        self, request: RouteRequest, view: RankView, worked_ms: float, ranks: int, now_ms: float
-    ) -> Terms:
+    def _prefill_terms(self, request: RouteRequest, view: RankView, moment: _Moment) -> Terms:
         costs, weights = self.costs, self.weights
         new = max(0, request.prompt_tokens - view.overlap.device - view.overlap.host)
         # Ranks march in steps of so many new tokens, whatever their context.
         share = costs.share_ms(new)
-        mean = (worked_ms + share) / ranks
+        mean = (moment.worked_ms + share) / moment.ranks
         lead = view.worked_ms + share - mean
+        moves = moment.home not in {None, view.rank}
         return Terms(
             compute=costs.prefill_ms(new, request.prompt_tokens),
             move=costs.fetch_ms(view.overlap.host),
-            wait=_counted(self._waiting_share(), request.priority) * view.waiting_ms,
-            crowding=weights.horizon_turns
-            * self._bring_ms(1)
-            * self._crowded_out(request.prompt_tokens, request.session, view.residents, now_ms),
+            wait=moment.waiting * view.waiting_ms,
+            crowding=(weights.moved if moves else 1.0)
+            * moment.lost_ms
+            * self._crowded_out(request.prompt_tokens, request.session, view.residents, moment.now_ms),
             balance=weights.balance * lead + weights.imbalance * max(0.0, lead - weights.tolerance * mean),
         )
 

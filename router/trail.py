@@ -71,7 +71,7 @@ class Trail:
         return tail is not None and bool(np.any(_windows(self.tokens[start:]) == np.uint64(tail)))
 
 
-def follow(scope: str, token_ids: Sequence[int]) -> Trail:
+def follow(scope: str, token_ids: Sequence[int] | NDArray[np.uint32]) -> Trail:
     """Return a prompt's trail.
 
     Args:

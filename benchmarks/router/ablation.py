@@ -13,8 +13,9 @@ from router.ranks import Rank
 from router.replay.report import Column, columns
 from router.replay.trace import Trace
 from router.residents import Residents
-from router.router import Router, Ticket
+from router.router import Router
 from router.sticky import Sticky, Weights
+from router.ticket import Ticket
 from router.views import DecodeView, RankView
 
 TITLE = "router ablation"
@@ -65,6 +66,7 @@ def _fading(half_life_s: float) -> Make:
 VARIANTS: dict[str, Make] = {
     "sticky": _weighted(),
     "no crowding": _weighted(horizon_turns=0.0),
+    "crowding alike at home and elsewhere": _weighted(moved=1.0),
     "crowding for half a turn, 15 s": _weighted(horizon_turns=0.5, return_age_s=15.0),
     "no balance": _weighted(balance=0.0),
     "no imbalance": _weighted(imbalance=0.0),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.replay.loads import fitting, pressure, shaken
 from router.costs import KV_TOKEN_BYTES, Costs
-from router.replay.baselines import POLICIES
+from router.replay.baselines import router
 from router.replay.cluster import Cluster, Load
 from router.replay.report import Run, rank_tokens, steady
 from router.replay.select import sample, truncate
@@ -64,7 +64,7 @@ def cases(trace: Trace, rank_kv_tokens: int, host_tokens: int = 0) -> tuple[Case
 
 def named(policy: str) -> Make:
     """Return what makes a router of a policy that `dynamo replay --policy` knows."""
-    return lambda costs, seed: Router(POLICIES[policy](costs, seed), costs)
+    return lambda costs, seed: router(policy, costs, seed)
 
 
 def replay(case: Case, routers: Mapping[str, Make], seeds: Iterable[int]) -> list[Run]:

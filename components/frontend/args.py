@@ -30,6 +30,12 @@ def parser() -> argparse.ArgumentParser:
         default="sticky",
         help="sticky: sessions stay with the rank that has their prompt; plain: every choice is Dynamo's own",
     )
+    add(
+        "--router-host-tokens",
+        type=_positive,
+        default=None,
+        help="tokens of KV in a store behind all prefill ranks that publishes no events, as Mooncake's behind vLLM",
+    )
     add("--prefill-component", default="prefill", help="Dynamo component of the prefill workers")
     add("--kv-cache-block-size", type=_positive, default=64, help="tokens in a KV block, as on the workers")
     add("--migration-limit", type=int, default=0, help="how often an answer may move to another decode worker")

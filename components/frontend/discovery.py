@@ -17,10 +17,12 @@ class Runtime(msgspec.Struct, frozen=True):
     Attributes:
         total_kv_blocks: KV blocks of each rank, None where the worker does not say.
         data_parallel_size: Ranks of the worker.
+        data_parallel_start_rank: The first of them: an engine over several nodes registers a worker for each.
     """
 
     total_kv_blocks: int | None = None
     data_parallel_size: int = 1
+    data_parallel_start_rank: int = 0
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -80,6 +82,11 @@ class EndpointWorkers:
     def cards(self) -> dict[int, Card]:
         """Return the cards that are known, also of workers that have left."""
         return {int(id_): msgspec.json.decode(card, type=Card) for id_, card in self._tracker.get_model_cards().items()}
+
+    def published(self) -> dict[tuple[str, int], bytes]:
+        """Return the latest `ForwardPassMetrics` of each rank, by instance id and rank, undecoded."""
+        latest: dict[tuple[str, int], bytes] = self._tracker.get_recent_stats()
+        return latest
 
     def addresses(self) -> dict[int, str]:
         """Return `host:port` of the workers that are reached by TCP."""

@@ -22,6 +22,7 @@ from components.frontend.history import template_messages
 from components.frontend.keylocks import KeyLocks
 from components.frontend.model import ServedModel
 from components.frontend.outputs import EngineFailedError, Outputs
+from components.frontend.pairs import Prompt
 from components.frontend.placing import Placing
 from components.frontend.reply import Reply
 from components.frontend.request import ChatRequest, Json, read_request
@@ -82,7 +83,7 @@ class Job(msgspec.Struct):
         request: What the client asked for.
         hints: What it says of its session.
         trail: Its prompt's fingerprints.
-        token_ids: Its prompt as the index of cached prompts wants it, at 36 bytes a token: taken, and not kept.
+        prompt: The prompt as the index is asked for it.
         preprocessed: The same as the workers want it.
         reply: Becomes the answer.
     """
@@ -90,14 +91,9 @@ class Job(msgspec.Struct):
     request: ChatRequest
     hints: Hints
     trail: Trail
-    token_ids: list[int]
+    prompt: Prompt
     preprocessed: Json
     reply: Reply
-
-    def take_token_ids(self) -> list[int]:
-        """Return the prompt, and let go of it."""
-        taken, self.token_ids = self.token_ids, []
-        return taken
 
 
 class ChatEngine:
@@ -164,7 +160,8 @@ class ChatEngine:
         }
         reply = Reply(request, self._model, tools, tally, len(prompt), reasoning=reasoning, request_id=context.id())
         hints = identity_hints(body, context)
-        return Job(request, hints, follow(hints.scope, prompt), prompt.tolist(), preprocessed, reply)
+        trail = follow(hints.scope, prompt)
+        return Job(request, hints, trail, self._placing.prepare(trail.tokens), preprocessed, reply)
 
     def _tools(self, request: ChatRequest) -> tuple[ToolSet, Judge]:
         # Sub-agents start together with tools that are new to all of them.
@@ -192,7 +189,7 @@ class ChatEngine:
             asked = route_request(job.request, request_id, tokens.prompt, identity.key)
             flight = Flight(self._placing, asked, context.is_stopped)
             try:
-                started = await flight.start(self._routed, job.preprocessed, job.take_token_ids(), context)
+                started = await flight.start(self._routed, job.preprocessed, job.prompt, context)
                 async for chunk in self._chunks(job.reply, flight, *started, context):
                     yield chunk
                 if job.request.wants_usage and job.reply.finished:

@@ -21,6 +21,8 @@ FINAL = (InvalidArgument, Cancelled, RouterQueueLimitExceeded, WorkerUnavailable
 FINAL_KINDS = ("InvalidArgument:", "InvalidRequest:", "Cancelled:")
 STALE_PINS = ("does not identify a known worker", "not found for endpoint")
 UNAVAILABLE = ("Unavailable:", "no endpoints available")
+ENGINE_DEAD = "EngineDeadError"
+"""What a worker says from the death of its engine's core process on, until it takes itself out of discovery."""
 
 
 def may_succeed_elsewhere(error: Exception) -> bool:
@@ -46,7 +48,7 @@ def for_client(error: Exception, *, pinned: bool) -> Exception:
         return told
     if pinned and (_is_stale(text) or text.startswith("Pinned worker")):
         told = InvalidArgument(text)
-    elif _is_stale(text) or text.startswith(UNAVAILABLE):
+    elif _is_stale(text) or text.startswith(UNAVAILABLE) or ENGINE_DEAD in text:
         told = HttpError(503, "Service temporarily unavailable")
     elif isinstance(error, ValueError):
         told = RuntimeError(text)

@@ -86,4 +86,5 @@ class Roster:
             self.block_size = card.kv_cache_block_size or self.block_size
         sizes = card.runtime_config
         kv_tokens = (sizes.total_kv_blocks or 0) * card.kv_cache_block_size
-        return Worker(id_, sizes.data_parallel_size, kv_tokens or UNKNOWN_KV_TOKENS)
+        kv_tokens = kv_tokens or UNKNOWN_KV_TOKENS
+        return Worker(id_, sizes.data_parallel_size, kv_tokens, sizes.data_parallel_start_rank)

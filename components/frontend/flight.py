@@ -5,7 +5,6 @@ that the client may have seen is never taken back.
 """
 
 import logging
-from array import array
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from components.frontend.failures import for_client, may_succeed_elsewhere
 from components.frontend.health import now_ms
 from components.frontend.limits import LimitedRequest
 from components.frontend.outputs import EngineFailedError, Outputs, OutputStream
+from components.frontend.pairs import Prompt
 from components.frontend.placed import Placed
 from components.frontend.placing import Placing
 from components.frontend.request import Json
@@ -49,21 +49,21 @@ class Flight:
         self._streaming = False
 
     async def start(
-        self, routed: RoutedEngine, preprocessed: Json, token_ids: list[int], context: Any
+        self, routed: RoutedEngine, preprocessed: Json, prompt: Prompt, context: Any
     ) -> tuple[Outputs, list[Json]]:
         """Send the request and return its outputs, with those that came first.
 
         Args:
             routed: Dynamo's routed engine.
             preprocessed: The request, but for its ``routing``.
-            token_ids: Its prompt.
+            prompt: Its prompt.
             context: Dynamo's context of the request.
 
         Raises:
             Exception: What the routed engine raised, or `EngineFailedError`, and placing it again did not help.
         """
         try:
-            return await self._attempt(routed, preprocessed, token_ids, context)
+            return await self._attempt(routed, preprocessed, prompt, context)
         except Exception as error:
             guilty = await self.failed(error)
             if not self._may_go_elsewhere(error):
@@ -72,8 +72,7 @@ class Flight:
             self._request = msgspec.structs.replace(self._request, avoid=frozenset(guilty or self._suspects()))
         served = False
         try:
-            # Not kept since the first attempt: a list of ints weighs ten times what it says.
-            first = await self._attempt(routed, preprocessed, array("I", preprocessed["token_ids"]).tolist(), context)
+            first = await self._attempt(routed, preprocessed, prompt, context)
             served = True
         except Exception as error:
             raise await self.broken(error) from error
@@ -103,10 +102,10 @@ class Flight:
         self._leave(self._outcome(finished=finished), tokens.completion, tokens.cached)
 
     async def _attempt(
-        self, routed: RoutedEngine, preprocessed: Json, token_ids: list[int], context: Any
+        self, routed: RoutedEngine, preprocessed: Json, prompt: Prompt, context: Any
     ) -> tuple[Outputs, list[Json]]:
         self._streaming = False
-        self._placed = await self._placing.place(self._request, token_ids)
+        self._placed = await self._placing.place(self._request, prompt)
         self._booked = True
         outputs = None
         try:

@@ -14,7 +14,7 @@ class Placed(msgspec.Struct):
         session: The session's key.
         prompt_tokens: Length of the prompt.
         overlap: What the chosen rank has of it.
-        expected_ms: Until the first token, by the router's prices: work in hand there, fetch, compute, and a step.
+        expected_ms: Until the first token, by the prices in force (`router.router.Ticket`).
         took_ms: Making it.
         at: When, seconds since the epoch.
         first_token_ms: How long the first token took from then on, None before.

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 import msgspec
+import numpy as np
 
 from components.frontend.arrivals import Arrivals
 from components.frontend.blame import Blame
@@ -13,9 +14,12 @@ from components.frontend.fleet import Roster
 from components.frontend.health import now_ms
 from components.frontend.limits import LimitedRequest, Pins
 from components.frontend.overlaps import Index, Overlaps
+from components.frontend.pairs import Prompt, Tokens
 from components.frontend.placed import Placed
 from components.frontend.router_metrics import RouterMetrics
 from router import Decision, Fleet, Overlap, Router
+from router.peers import Peers
+from router.told import Told
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +61,7 @@ class Placing:
         self.roster = roster
         self.streams = streams or (lambda: router.in_flight)
         self.placed: deque[Placed] = deque(maxlen=REMEMBERED)
+        self.peers = Peers(router)
         self._make_index = make_index
         self._index: Index | None = None
         self._has_events = False
@@ -68,21 +73,25 @@ class Placing:
         await self._arrivals.wait(WARM_S)
         for side in self._arrivals.missing():
             log.warning("%s: no %s workers are seen: that side is left to Dynamo", self.model, side)
-        await self._indexed([])
+        await self._indexed(Prompt(np.empty(0, np.uint32)))
 
-    async def place(self, request: LimitedRequest, token_ids: list[int]) -> Placed:
+    def prepare(self, token_ids: Tokens) -> Prompt:
+        """Make a prompt ready for `place`, on any thread; without it, the event loop does it there."""
+        return Prompt(token_ids) if self._index is None else self._index.prepare(token_ids)
+
+    async def place(self, request: LimitedRequest, prompt: Prompt) -> Placed:
         """Choose the places of a request and book it; `router.finish` must follow.
 
         Where a side has lost its last worker, the request waits for the next one, which a supervisor starts.
 
         Args:
             request: The request.
-            token_ids: Its prompt.
+            prompt: Its prompt.
         """
         if self._arrivals.lost():
             await self._arrivals.wait(PATIENCE_S)
         started = time.perf_counter()
-        overlaps = await self._overlaps(request, token_ids)
+        overlaps = await self._overlaps(request, prompt)
         fleet = self._fleet()
         pins = request.pins
         if self.roster is not None and self.roster.aggregated:
@@ -90,11 +99,24 @@ class Placing:
             pins = Pins(prefill=pins.decode)
         asked = msgspec.structs.replace(request, overlaps=overlaps, pins=pins)
         decision = self.router.place(asked, fleet, now_ms())
-        placed = self._placed(request, decision, overlaps)
+        placed = self._placed(request, decision)
         placed.took_ms = (time.perf_counter() - started) * 1e3
         self.placed.append(placed)
         self.metrics.placed(self.model, placed)
         return placed
+
+    def meet(self) -> None:
+        """Open and close the router's books by who is alive."""
+        self.router.meet(self._fleet())
+
+    def hear(self, peer: str, told: Told) -> None:
+        """Book what another frontend tells."""
+        self.meet()
+        self.peers.hear(peer, told, now_ms())
+
+    def lost(self, peer: str) -> None:
+        """Take another frontend's requests off the books."""
+        self.peers.lost(peer, now_ms())
 
     def _fleet(self) -> Fleet:
         if self.roster is None or self.blame is None:
@@ -109,18 +131,18 @@ class Placing:
         sides = {"prefill": fleet.prefill, "decode": fleet.decode or self.roster.aggregated}
         return {side for side, workers in sides.items() if not workers}
 
-    async def _overlaps(self, request: LimitedRequest, token_ids: list[int]) -> Overlaps:
-        found = await self._indexed(token_ids)
+    async def _overlaps(self, request: LimitedRequest, prompt: Prompt) -> Overlaps:
+        found = await self._indexed(prompt)
         self._has_events = self._has_events or bool(found)
         return found if self._has_events else self._assumed(request)
 
-    async def _indexed(self, token_ids: list[int]) -> Overlaps:
+    async def _indexed(self, prompt: Prompt) -> Overlaps:
         if self.roster is None or self._make_index is None or not self._fleet().prefill:
             return {}
         try:
             if self._index is None:
                 self._index = self._make_index(self.roster.aggregated, self.roster.block_size)
-            return await self._index.find(token_ids)
+            return await self._index.find(prompt)
         except Exception:
             # Better a placement by load alone than none.
             log.exception("the index of cached prompts does not answer")
@@ -134,20 +156,16 @@ class Placing:
             return {}
         return {home: Overlap(min(request.prompt_tokens, book.residents.kept(request.session)))}
 
-    def _placed(self, request: LimitedRequest, decision: Decision, overlaps: Overlaps) -> Placed:
-        rank = decision.prefill.rank
-        overlap = overlaps.get(rank, Overlap()) if rank is not None else Overlap()
-        costs = self.router.costs
-        expected = costs.step_ms + costs.fetch_ms(overlap.host)
-        if rank is not None:
-            expected += self.router.prefill[rank].waiting_ms
+    def _placed(self, request: LimitedRequest, decision: Decision) -> Placed:
+        ticket, rank = self.router.ticket(request.request_id), decision.prefill.rank
         return Placed(
             decision=decision,
             routing={**self._routing(decision), **request.pins.routing()},
             session=request.session,
             prompt_tokens=request.prompt_tokens,
-            overlap=overlap,
-            expected_ms=expected,
+            # What the router counts on: of a store that the index does not see it has a book.
+            overlap=Overlap() if rank is None else ticket.request.overlaps.get(rank, Overlap()),
+            expected_ms=ticket.expected_ms,
             took_ms=0.0,
             at=time.time(),
         )

@@ -56,7 +56,8 @@ class Frontend:
     def __init__(self, flags: argparse.Namespace) -> None:
         self._flags = flags
         self.metrics = Metrics()
-        self.places = Places(flags.router_policy, flags.prefill_component, self.metrics.router)
+        host_tokens = flags.router_host_tokens or 0
+        self.places = Places(flags.router_policy, flags.prefill_component, self.metrics.router, host_tokens)
         self.metrics.watch(self.places)
         self._runtime: DistributedRuntime | None = None
 
@@ -103,4 +104,7 @@ class Frontend:
             chat_engine_factory=self.chat_engine,
             enable_anthropic_api=True,
         )
-        await run_input(runtime, "http", await make_engine(runtime, entrypoint), [state_route(self.places)])
+        try:
+            await run_input(runtime, "http", await make_engine(runtime, entrypoint), [state_route(self.places)])
+        finally:
+            await self.places.close()

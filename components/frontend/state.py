@@ -14,7 +14,8 @@ from components.frontend.health import now_ms
 from components.frontend.placed import Placed
 from components.frontend.placing import Placing
 from components.frontend.request import Json
-from router import Candidate, Choice, Rank
+from router import Candidate, Choice, Fit, Rank, Router
+from router.fit import FITTED
 
 PATH = "/router/state"
 SESSIONS = 20
@@ -36,16 +37,22 @@ def state(placing: Placing) -> Json:
     return {
         "fleet": _fleet(placing, now),
         "in_flight": router.in_flight,
+        "peers": {"frontends": len(placing.peers), "in_flight": placing.peers.in_flight},
         "finished": dict(router.finished),
         "prefill": {
             name(rank): {
                 "requests": book.requests,
                 "waiting_tokens": book.waiting_tokens,
                 "waiting_ms": round(book.waiting_ms, 1),
-                "work_ms": round(book.work.at(now), 1),
+                "work_ms": round(router.costs.share_ms(book.work.at(now)), 1),
                 "resident_sessions": len(book.residents),
                 "resident_tokens": book.residents.tokens,
                 "kv_tokens": book.residents.capacity,
+                "others": {
+                    "requests": book.others.at(now).requests,
+                    "waiting_prompt_tokens": book.others.at(now).prompt_tokens,
+                    "work_ms": round(router.costs.share_ms(book.foreign_work.at(now)), 1),
+                },
             }
             for rank, book in list(router.prefill.items())
         },
@@ -56,9 +63,11 @@ def state(placing: Placing) -> Json:
                 "resident_sessions": len(book.residents),
                 "resident_tokens": book.residents.tokens,
                 "kv_tokens": book.residents.capacity,
+                "others": {"requests": book.others.at(now).answering},
             }
             for rank, book in list(router.decode.items())
         },
+        "prices": _prices(placing.router),
         "sessions": {"known": len(router.sessions), "latest": _sessions(placing, now)},
         "decisions": [_placed(placed) for placed in reversed(list(placing.placed))],
     }
@@ -95,6 +104,15 @@ def _fleet(placing: Placing, now: float) -> Json:
             for worker_id, out in list(health.excluded.items())
         ],
     }
+
+
+def _prices(router: Router) -> Json:
+    """Return the prices in force, each in the unit that ends its name, and how many requests they were learnt from."""
+    costs, fit = router.costs, router.prices
+    if not isinstance(fit, Fit):
+        return {}
+    in_force = {price: round(getattr(costs, price), 4) for price in (*FITTED, "host_tokens")}
+    return {"in_force": in_force, "learnt_from": dict(fit.learnt)}
 
 
 def _sessions(placing: Placing, now: float) -> list[Json]:

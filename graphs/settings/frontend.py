@@ -19,6 +19,9 @@ class FrontendSettings(Settings):
     router_policy: Literal["sticky", "plain"] | None = setting(
         "Whether sessions stay with the rank that has their prompt; `plain` leaves every choice to Dynamo."
     )
+    router_host_tokens: PositiveInt | None = setting(
+        "Tokens of KV in a store behind all prefill ranks that publishes no events, as Mooncake's behind vLLM."
+    )
     prefill_component: str | None = setting("Dynamo component of the prefill workers.")
     kv_cache_block_size: PositiveInt | None = setting("Tokens of one KV block, as on the workers.")
     migration_limit: NonNegativeInt | None = setting("How often an answer may move to another decode worker.")

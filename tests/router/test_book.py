@@ -17,7 +17,18 @@ def test_a_decode_engine_counts_what_runs_on_it() -> None:
     book = DecodeBook(1000)
     book.place("a", 100)
     book.place("b", 200)
-    book.finish("a")
-    book.finish("a")
+    book.finish("a", 0.0)
+    book.finish("a", 0.0)
 
     assert (book.requests, book.tokens) == (1, 200)
+
+
+def test_a_decode_engine_knows_how_many_answers_were_under_way() -> None:
+    book = DecodeBook(1000)
+    book.place("waits for its prompt", 100)
+    begun = book.begin("a", 100.0)
+    book.begin("b", 150.0)
+    book.finish("b", 175.0)
+    book.finish("b", 175.0)
+
+    assert (book.run_ms(200.0) - begun) / 100.0 == 1.25

@@ -59,7 +59,35 @@ def test_a_forgotten_session_takes_no_room() -> None:
     assert (residents.kept("a"), residents.tokens, len(residents)) == (60, 60, 1)
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcdefghij"), st.integers(1, 150)), max_size=60))
+USES = st.lists(st.tuples(st.sampled_from("abcdefghij"), st.integers(0, 150)), max_size=60)
+
+
+def counted(newest_first: list[tuple[float, int]], extra: int) -> Reach:
+    """How far back a memory of 100 tokens reaches with so many more in it, counted session by session."""
+    taken = extra
+    for age_ms, tokens in newest_first:
+        if taken + tokens > 100:
+            return Reach(age_ms, taken)
+        taken += tokens
+    return Reach(math.inf, taken)
+
+
+@given(USES, st.sampled_from("abcdefghijk"), st.integers(0, 150))
+def test_what_fits_is_what_counting_says(uses: list[tuple[str, int]], without: str, extra: int) -> None:
+    residents, last = held(*uses), {session: (second, tokens) for second, (session, tokens) in enumerate(uses)}
+    newest = sorted((second, tokens, session) for session, (second, tokens) in last.items() if session in residents)[
+        ::-1
+    ]
+    others = [((100 - second) * 1e3, tokens) for second, tokens, session in newest if session != without]
+
+    assert residents.reach(100e3, extra, without) == (counted(others, 0), counted(others, extra))
+    newer = 0
+    for _, tokens, session in newest:
+        assert residents.kept(session) == max(0, min(tokens, 100 - newer))
+        newer += tokens
+
+
+@given(USES)
 def test_the_book_is_bounded_and_adds_up(uses: list[tuple[str, int]]) -> None:
     residents = held(*uses)
 

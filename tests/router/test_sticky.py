@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from router import Costs, Overlap, Rank, RouteRequest, Sticky, Weights
@@ -83,6 +84,15 @@ def test_a_session_whose_memory_is_gone_moves_to_where_there_is_room() -> None:
     choice = choose([crowded, view(1)], home=0, weights=FREE)
 
     assert (choice.rank, choice.reason) == (RANKS[1], "moved-crowding")
+
+
+def test_a_session_does_not_leave_a_crowded_rank_for_one_that_it_would_crowd_nearly_as_much() -> None:
+    home = view(0, held=residents(200_000, 200_000, age_ms=5e3))
+    little_better = view(1, held=residents(150_000, 160_000, age_ms=5e3))
+    alike = msgspec.structs.replace(FREE, moved=1.0)
+
+    assert choose([home, little_better], home=0, weights=alike).reason == "moved-crowding"
+    assert choose([home, little_better], home=0, weights=FREE).rank == RANKS[0]
 
 
 def test_sessions_long_idle_do_not_make_a_rank_crowded() -> None:

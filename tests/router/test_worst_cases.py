@@ -4,15 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from router import Costs, Decision, Fleet, Router, RouteRequest, Sticky
-from router.placement import Outcome
+from router import Costs, Router, Sticky
 from router.replay.cluster import Cluster, Load, Outage
+from router.replay.frontends import Frontends
 from router.replay.generator import generate
 from router.replay.measures import Measures, Served
 from router.replay.select import truncate
 from router.replay.simulate import Replay
 from router.replay.trace import Session, Trace, Turn
-from router.router import Ticket
 
 BLOCK = 64
 COSTS = Costs()
@@ -178,49 +177,34 @@ def test_sessions_that_think_for_an_hour_do_not_push_out_those_that_work() -> No
     assert sum(each.device_tokens for each in later) > 0.9 * sum(each.prompt_tokens for each in later)
 
 
-class Frontends(Router):
-    """Two routers over one fleet, each with its own books; turns alternate, so that a session knows both."""
-
-    def __init__(self) -> None:
-        super().__init__(Sticky(COSTS), COSTS)
-        self._two = (Router(Sticky(COSTS), COSTS), Router(Sticky(COSTS), COSTS))
-        self._turn = 0
-        self._at: dict[str, Router] = {}
-
-    def ticket(self, request_id: str) -> Ticket:
-        return self._at[request_id].ticket(request_id)
-
-    def place(self, request: RouteRequest, fleet: Fleet, now_ms: float) -> Decision:
-        self._turn = 1 - self._turn
-        self._at[request.request_id] = self._two[self._turn]
-        return self._two[self._turn].place(request, fleet, now_ms)
-
-    def first_token(self, request_id: str, now_ms: float) -> None:
-        self._at[request_id].first_token(request_id, now_ms)
-
-    def finish(
-        self,
-        request_id: str,
-        outcome: Outcome,
-        now_ms: float,
-        *,
-        answer_tokens: int = 0,
-        cached_tokens: int | None = None,
-    ) -> Ticket:
-        at = self._at.pop(request_id)
-        return at.finish(request_id, outcome, now_ms, answer_tokens=answer_tokens, cached_tokens=cached_tokens)
+def frontends(late_ms: float | None = None, *, sticky: bool = False) -> Router:
+    return Frontends(lambda tell: Router(Sticky(COSTS), COSTS, tell=tell), late_ms=late_ms, sticky=sticky)
 
 
 def test_two_frontends_over_one_fleet_come_to_nearly_what_one_does() -> None:
     generated, load = truncate(generate(64, 3), 30), Load(think_cap_s=60.0)
 
     one, _ = run(generated, load=load)
-    two, _ = run(generated, load=load, router=Frontends())
+    two, _ = run(generated, load=load, router=frontends(50.0))
 
     assert two.requests == one.requests
-    assert two.reuse_ratio > one.reuse_ratio - 0.02
-    assert two.rank_load_max_over_mean < one.rank_load_max_over_mean + 0.15
+    assert two.reuse_ratio > one.reuse_ratio - 0.03
+    assert two.rank_load_max_over_mean < one.rank_load_max_over_mean + 0.1
     assert two.idle_ranks == 0
+
+
+def test_frontends_share_a_memory_that_is_too_small_as_well_as_one_does() -> None:
+    large = trace([session(f"{n}", n, arrival_s=0.7 * n, opening=1_400, turns=12) for n in range(32)])
+    small = Cluster(rank_kv_tokens=256_000)
+
+    one, _ = run(large, small)
+    apart, _ = run(large, small, router=frontends())
+    for sticky in (False, True):
+        two, _ = run(large, small, router=frontends(50.0, sticky=sticky))
+        assert two.reuse_ratio > 0.95 * one.reuse_ratio
+        assert two.rank_load_max_over_mean < one.rank_load_max_over_mean + 0.1
+        # Each half of the sessions in a memory, and all of it promised to them.
+        assert two.reuse_ratio > 1.5 * apart.reuse_ratio
 
 
 FOUR = Cluster(prefill_engines=4, prefill_ranks=2)

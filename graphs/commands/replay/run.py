@@ -13,13 +13,12 @@ from graphs.commands.replay.ask import Ask, source_of, trace_of
 from graphs.commands.replay.cluster import cluster_of
 from graphs.commands.replay.results import Results, size_of
 from graphs.config import Config
-from router.replay.baselines import POLICIES
+from router.replay.baselines import router
 from router.replay.cluster import Load
 from router.replay.report import Run, rank_tokens, steady
 from router.replay.series import series
 from router.replay.simulate import Replay
 from router.replay.trace import Trace
-from router.router import Router
 
 _TELL_EVERY = 128
 """Requests between two movements of the progress bar."""
@@ -65,8 +64,7 @@ def _replay(results: Results, trace: Trace, load: Load, policy: str, tell: Tell)
         if served % _TELL_EVERY == 0 or served == requests:
             tell(shown, served / requests)
 
-    router = Router(POLICIES[policy](costs, seed), costs)
-    replay = Replay(trace, router, cluster, load, costs, seed=seed, progress=progress)
+    replay = Replay(trace, router(policy, costs, seed), cluster, load, costs, seed=seed, progress=progress)
     measures = replay.run()
     ranks = cluster.prefill_engines * cluster.prefill_ranks
     spacing_s = None if load.arrivals == "recorded" else load.spacing_s

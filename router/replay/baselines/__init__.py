@@ -8,13 +8,15 @@ that a view's overlap allows for evictions to come is our router's idea.
 from collections.abc import Callable, Mapping
 
 from router.costs import Costs
+from router.fit import Fit
+from router.policy import Policy
 from router.replay.baselines.affinity_filter import AffinityFilter
 from router.replay.baselines.cache_aware import CacheAware
 from router.replay.baselines.dynamo_kv import DynamoAffinity, DynamoKv
 from router.replay.baselines.hashing import ConsistentHash
 from router.replay.baselines.load import LeastLoaded, Random
 from router.replay.baselines.rotation import RoundRobin
-from router.router import Policy
+from router.router import Router
 from router.sticky import Sticky
 
 POLICIES: Mapping[str, Callable[[Costs, int], Policy]] = {
@@ -33,4 +35,21 @@ POLICIES: Mapping[str, Callable[[Costs, int], Policy]] = {
 }
 """Policies by the name that `dynamo replay --policy` takes: what makes one, from the prices and a seed."""
 
-__all__ = ["POLICIES"]
+
+def router(name: str, costs: Costs, seed: int) -> Router:
+    """Return a new router with a policy of this name.
+
+    Ours corrects its prices as it does in service; the others have no use for that.
+
+    Args:
+        name: As in `POLICIES`.
+        costs: The prices, starting prices for ours.
+        seed: Of the policy's ties.
+    """
+    if name == "sticky":
+        fit = Fit(costs)
+        return Router(Sticky(fit), fit)
+    return Router(POLICIES[name](costs, seed), costs)
+
+
+__all__ = ["POLICIES", "router"]

@@ -14,10 +14,12 @@ def test_the_defaults_serve_one_machine() -> None:
         "kv",
         "tag",
     )
-    assert (flags.router_policy, flags.prefill_component) == ("sticky", "prefill")
+    assert (flags.router_policy, flags.prefill_component, flags.router_host_tokens) == ("sticky", "prefill", None)
 
 
-@pytest.mark.parametrize("argv", [["--http-prot", "1"], ["--http-p", "1"], ["--kv-cache-block-size", "0"]])
+@pytest.mark.parametrize(
+    "argv", [["--http-prot", "1"], ["--http-p", "1"], ["--kv-cache-block-size", "0"], ["--router-host-tokens", "-1"]]
+)
 def test_a_wrong_flag_is_refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as refused:
         parser().parse_args(argv)

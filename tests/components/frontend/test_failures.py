@@ -11,10 +11,13 @@ REFUSED = Exception("Unavailable: TCP connection to 10.0.0.2:4001 failed")
 GONE = Exception("InvalidRequest: nvext.decode_worker_id=12 does not identify a known worker")
 NONE_LEFT = Exception("no endpoints available to route work")
 BROKEN = ValueError("Unavailable: Stream ended before generation completed")
+DEAD = ValueError("Internal: EngineDeadError: EngineCore encountered an issue. See stack trace (above).")
+DEAD_PREFILL = Exception(f"Prefill execution failed: Prefill router returned error in output: {DEAD}")
 
 
 @pytest.mark.parametrize(
-    "error", [REFUSED, GONE, NONE_LEFT, BROKEN, EngineFailedError("broke"), ValueError("Internal: x")]
+    "error",
+    [REFUSED, GONE, NONE_LEFT, BROKEN, DEAD, DEAD_PREFILL, EngineFailedError("broke"), ValueError("Internal: x")],
 )
 def test_what_a_worker_got_wrong_may_succeed_elsewhere(error: Exception) -> None:
     assert may_succeed_elsewhere(error)
@@ -56,7 +59,7 @@ def test_who_is_alone_is_to_blame_where_a_worker_is_missing(error: Exception, gu
     assert accused(error, {11: ""}) == guilty
 
 
-@pytest.mark.parametrize("error", [REFUSED, GONE, NONE_LEFT, BROKEN])
+@pytest.mark.parametrize("error", [REFUSED, GONE, NONE_LEFT, BROKEN, DEAD, DEAD_PREFILL])
 def test_a_missing_worker_is_no_fault_of_the_clients(error: Exception) -> None:
     told = for_client(error, pinned=False)
 

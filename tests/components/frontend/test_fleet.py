@@ -35,6 +35,13 @@ def test_ranks_and_memory_come_from_each_workers_own_card() -> None:
     assert (roster.block_size, roster.aggregated) == (64, False)
 
 
+def test_a_worker_of_a_second_node_has_the_ranks_that_its_card_says() -> None:
+    second = Card("glm", "prefill", 64, Runtime(1000, 4, 4))
+    roster = Roster("glm", Workers(w1=PREFILL, w2=second), Workers(w3=DECODE), Health())
+
+    assert roster.fleet().prefill == (Worker(1, 8, 64_000), Worker(2, 4, 64_000, start_rank=4))
+
+
 def test_the_fleet_is_the_same_object_until_something_changes() -> None:
     prefill, decode = Workers(w1=PREFILL), Workers(w2=DECODE)
     roster = Roster("glm", prefill, decode, Health())

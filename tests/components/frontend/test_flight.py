@@ -2,10 +2,10 @@
 
 import asyncio
 import socket
-from array import array
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from dynamo.llm.exceptions import HttpError, InvalidArgument
 from prometheus_client import CollectorRegistry
@@ -16,13 +16,15 @@ from components.frontend.flight import Flight
 from components.frontend.health import Health
 from components.frontend.limits import Limited, LimitedRequest, Pin, Pins
 from components.frontend.outputs import EngineFailedError
+from components.frontend.pairs import Prompt
 from components.frontend.placing import Placing
 from components.frontend.request import Json
 from components.frontend.router_metrics import RouterMetrics
 from components.frontend.usage import TokenCounter
 from router import Costs, Router, Sticky
 
-PROMPT = array("I", range(1000))
+TOKENS = np.arange(1000, dtype=np.uint32)
+PROMPT = Prompt(TOKENS)
 BROKEN = ValueError("Unavailable: Stream ended before generation completed")
 INTERNAL = Exception("Internal: boom")
 NONE_LEFT = Exception("no endpoints available to route work")
@@ -122,12 +124,12 @@ def placing(prefill: dict[int, str], decode: dict[int, str], registry: Collector
 
 
 def flight(place: Placing, context: Context | None = None, pins: Pins | None = None) -> Flight:
-    request = LimitedRequest("1", "glm", "s", len(PROMPT), pins=pins or Pins())
+    request = LimitedRequest("1", "glm", "s", len(TOKENS), pins=pins or Pins())
     return Flight(place, request, lambda: (context or Context()).stopped)
 
 
 async def start(going: Flight, routed: Routed) -> list[Json]:
-    outputs, first = await going.start(routed, {"token_ids": PROMPT.tobytes()}, PROMPT.tolist(), Context())
+    outputs, first = await going.start(routed, {"token_ids": TOKENS.tobytes()}, PROMPT, Context())
     outputs.close()
     return first
 
@@ -145,8 +147,8 @@ async def test_the_first_token_is_booked_and_the_end_too(listening: str) -> None
         {"prefill_worker_id": 1, "prefill_dp_rank": rank and rank.dp_rank, "decode_worker_id": 2, "dp_rank": 0}
     ]
     assert (place.router.in_flight, place.router.decode[decoder].requests) == (1, 1)
-    going.finish(TokenCounter(len(PROMPT), None), finished=True)
-    going.finish(TokenCounter(len(PROMPT), None), finished=True)
+    going.finish(TokenCounter(len(TOKENS), None), finished=True)
+    going.finish(TokenCounter(len(TOKENS), None), finished=True)
     assert (place.router.in_flight, place.router.finished["stop"]) == (0, 1)
 
 
@@ -155,7 +157,7 @@ async def settled(place: Placing) -> dict[str, int]:
     routed = Routed([TOKEN])
     going = flight(place)
     await start(going, routed)
-    going.finish(TokenCounter(len(PROMPT), None), finished=True)
+    going.finish(TokenCounter(len(TOKENS), None), finished=True)
     return routed.routings[0]
 
 
@@ -264,12 +266,12 @@ async def test_a_stream_that_breaks_later_is_told_and_its_worker_is_out(listenin
     place = placing({1: listening}, {2: listening, 3: listening})
     routed = Routed([TOKEN, BROKEN])
     going = flight(place)
-    outputs, _ = await going.start(routed, {"token_ids": PROMPT.tobytes()}, PROMPT.tolist(), Context())
+    outputs, _ = await going.start(routed, {"token_ids": TOKENS.tobytes()}, PROMPT, Context())
 
     with pytest.raises(ValueError, match="Stream ended") as broken:
         await outputs.take()
     told = await going.broken(broken.value)
-    going.finish(TokenCounter(len(PROMPT), None), finished=False)
+    going.finish(TokenCounter(len(TOKENS), None), finished=False)
 
     assert isinstance(told, HttpError)
     assert told.code == 503

@@ -52,5 +52,8 @@ def test_the_books_are_gauges(endpoint: Endpoint) -> None:
     assert found["rank_waiting_tokens", rank, worker] == 0
     assert found["rank_work_seconds", rank, worker] > 0
     assert found["rank_resident_tokens", rank, worker] > 0
+    assert (found["rank_others_requests", rank, worker], found["rank_others_work_seconds", rank, worker]) == (0, 0)
+    assert found["peers_in_flight",] == 0
     assert (found["rank_imbalance",], found["workers_excluded",]) == (1, 0)
     assert found["sessions",] >= 1
+    assert (found["price", "prefill_token_us"] > 0, found["price", "decode_step_ms"] > 0) == (True, True)

@@ -17,6 +17,9 @@ def test_it_shows_the_fleet_and_its_books(endpoint: Endpoint) -> None:
     assert list(state["prefill"]) == [f"{worker['worker']}:0"]
     assert (state["in_flight"], state["prefill"][f"{worker['worker']}:0"]["requests"]) == (0, 0)
     assert state["finished"]["stop"] >= 1
+    assert state["peers"] == {"frontends": 0, "in_flight": 0}
+    others = state["prefill"][f"{worker['worker']}:0"]["others"]
+    assert others == {"requests": 0, "waiting_prompt_tokens": 0, "work_ms": 0.0}
 
 
 def test_it_shows_each_decision_and_its_terms(endpoint: Endpoint) -> None:
@@ -33,6 +36,16 @@ def test_it_shows_each_decision_and_its_terms(endpoint: Endpoint) -> None:
     assert abs(sum(candidate[term] for term in terms) - candidate["total"]) < 0.01
     assert second["first_token_ms"] > 0
     assert first["expected_first_token_ms"] > second["expected_first_token_ms"] > 0
+
+
+def test_it_shows_the_prices_and_what_they_were_learnt_from(endpoint: Endpoint) -> None:
+    before = endpoint.router_state()["prices"]
+    endpoint.say("hello")
+    after = endpoint.router_state()["prices"]
+
+    assert after["learnt_from"]["prefill"] == before["learnt_from"]["prefill"] + 1
+    assert set(after["in_force"]) >= {"step_ms", "prefill_token_us", "fetch_gb_s", "decode_step_ms", "host_tokens"}
+    assert (after["in_force"]["prefill_token_us"] > 0, after["in_force"]["host_tokens"]) == (True, 0)
 
 
 def test_it_shows_no_more_than_the_last_decisions_and_sessions(endpoint: Endpoint) -> None:
