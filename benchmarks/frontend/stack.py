@@ -4,7 +4,7 @@ import contextlib
 import http.client
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,25 +63,25 @@ def start_workers(processes: Processes, model: Path) -> None:
 
 
 @contextlib.contextmanager
-def running(processes: Processes, frontend: Frontend) -> Iterator[tuple[int, int]]:
+def running(processes: Processes, frontend: Frontend, models: Sequence[str] = MODELS) -> Iterator[tuple[int, int]]:
     """Start a frontend and yield its port and process id once every model answers."""
     port = free_port()
     process = processes.start(frontend.name, [*frontend.command, "--http-port", str(port)], frontend.env)
     try:
-        _wait_until_served(processes, port)
+        _wait_until_served(processes, port, models)
         yield port, process.pid
     finally:
         processes.stop(frontend.name)
 
 
-def _wait_until_served(processes: Processes, port: int) -> None:
+def _wait_until_served(processes: Processes, port: int, models: Sequence[str]) -> None:
     """Return when a chat completion of every model is answered.
 
     Raises:
         BenchmarkError: If that takes more than a minute, or a process ends.
     """
     deadline = time.monotonic() + _READY_LIMIT_S
-    waiting = list(MODELS)
+    waiting = list(models)
     while waiting:
         processes.check()
         if time.monotonic() > deadline:
