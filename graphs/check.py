@@ -1,7 +1,7 @@
 """Check a section against its model, and say what is wrong with the place where it was written."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -29,7 +29,8 @@ def _problem(model: type[BaseModel], where: str, section: Section, error: Mappin
     if error["type"] == "extra_forbidden":
         return f"{place}{where} has no setting {path[-1]!r}: {did_you_mean(path[-1], _names(model, path[:-1]))}"
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    given = "" if error["type"] == "value_error" else f", not {error['input']!r}"
+    message = message.replace("Field required", "is required")
+    given = "" if error["type"] in {"value_error", "missing"} else f", not {error['input']!r}"
     return f"{place}{'.'.join((where, *path))}{' ' if path else ': '}{message}{given}"
 
 
@@ -43,9 +44,16 @@ def _nearest_value(section: Section, path: KeyPath) -> Value | None:
 
 def _names(model: type[BaseModel], path: KeyPath) -> list[str]:
     for name in path:
-        inner: Any = next(field.annotation for key, field in model.model_fields.items() if kebab(key) == name)
-        model = inner
+        # The place in a list is a number, and no name of a field.
+        if field := {kebab(key): field for key, field in model.model_fields.items()}.get(name):
+            model = _model_in(field.annotation) or model
     return [kebab(key) for key in model.model_fields]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _model_in(part))), None)
 
 
 def _tree(section: Section) -> dict[str, Any]:

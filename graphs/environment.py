@@ -56,16 +56,23 @@ def shared(config: Config, run_dir: Path) -> dict[str, str]:
     return env
 
 
-def of_worker(runtime: Runtime, port: int) -> dict[str, str]:
+def of_endpoint(runtime: Runtime, port: int) -> dict[str, str]:
     """What makes a worker show on this port that its endpoint is served.
 
     On one machine the port is that of the request plane, which the runtime opens when it registers the first endpoint.
-    Otherwise it is that of the status server, which also hands the model's files to frontends on other machines; its
-    `/health` answers 200 once `generate` is served. (1.6.1 calls the variable for that deprecated, and obeys it.)
+    Otherwise it is that of the status server.
     """
-    if shows_by_request_plane(runtime):
-        return {"DYN_TCP_RPC_PORT": str(port)}
-    return {"DYN_SYSTEM_PORT": str(port), "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS": '["generate"]'}
+    return {"DYN_TCP_RPC_PORT": str(port)} if shows_by_request_plane(runtime) else of_status(runtime, port)
+
+
+def of_status(runtime: Runtime, port: int) -> dict[str, str]:
+    """What makes a worker open its status server on this port.
+
+    Its `/health` answers 200 once `generate` is served, its `/metrics` are the engine's, and it hands the model's files
+    to frontends on other machines. (1.6.1 calls the second variable deprecated, and obeys it.)
+    """
+    env = {"DYN_SYSTEM_PORT": str(port), "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS": '["generate"]'}
+    return env if runtime.spans_machines else env | {"DYN_SYSTEM_HOST": _LOOPBACK}
 
 
 def shows_by_request_plane(runtime: Runtime) -> bool:

@@ -8,19 +8,42 @@ then decode stops, then prefill, then the store.
 """
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from graphs import environment, gpus
 from graphs.config import Config, ServiceConfig
+from graphs.engines import ports, store
+from graphs.engines.launch import launch
+from graphs.engines.ports import Ports
 from graphs.machine import Machine
 from graphs.model import Role
 from graphs.process import ChatReady, HttpReady, Plan, PortReady, ProcessSpec, Ready, Started
+from graphs.settings.base import Settings
+from graphs.settings.mooncake_client import MooncakeClientSettings
+from graphs.settings.vllm import VllmSettings
 from graphs.standin import NAME as STAND_IN
 
 _STOP_ORDER: tuple[Role, ...] = ("frontend", "decode", "prefill", "store")
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound.
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """What every process of a plan is made from."""
+
+    config: Config
+    services: Sequence[ServiceConfig]
+    machine: Machine
+    run_dir: Path
+
+    @property
+    def model(self) -> str | None:
+        # Only a decoder can answer; without one on this machine there is nothing to ask the frontend for.
+        return next((each.model_name for each in self.services if each.service.role == "decode"), None)
 
 
 @dataclass(frozen=True)
@@ -30,7 +53,7 @@ class _Replica:
     service: ServiceConfig
     number: int
     gpus: tuple[int, ...]
-    port: int
+    ports: Ports
 
 
 def make_plan(config: Config, machine: Machine, run_dir: Path, *, only: str | None = None) -> Plan:
@@ -38,20 +61,23 @@ def make_plan(config: Config, machine: Machine, run_dir: Path, *, only: str | No
 
     Args:
         config: The graph with its settings.
-        machine: GPUs, and one free port for each process.
+        machine: GPUs, and as many free ports as the processes take.
         run_dir: Private folder of this run; nothing is written to it here.
         only: Name of the one service to start, or None for the whole graph.
     """
     services = [service for service in config.services if only in {None, service.service.name}]
     services.sort(key=lambda service: -_STOP_ORDER.index(service.service.role))
-    model = _served_model(services)
+    scene = _Scene(config, services, machine, run_dir)
+    processes = tuple(_process(scene, replica) for replica in _replicas(services, machine))
+    named = {value for process in processes for value in process.env.values()}
     return Plan(
         graph=config.graph.name,
-        processes=tuple(_process(config, each, machine, run_dir, model) for each in _replicas(services, machine)),
+        processes=processes,
         run_dir=run_dir,
+        files={path: text for path, text in store.client_file(config, run_dir).items() if str(path) in named},
         stand_in=run_dir / STAND_IN if any(service.model == STAND_IN for service in services) else None,
         url=next((base_url(service) for service in services if service.worker.readiness == "chat"), None),
-        model=model,
+        model=scene.model,
     )
 
 
@@ -62,32 +88,28 @@ def base_url(service: ServiceConfig) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.http_port}"
 
 
-def _replicas(services: list[ServiceConfig], machine: Machine) -> list[_Replica]:
+def _replicas(services: Sequence[ServiceConfig], machine: Machine) -> Iterator[_Replica]:
     numbered = [(service, number) for service in services for number in range(service.args.workers)]
     owned = gpus.assign([service.args.resources.gpu for service, _ in numbered], machine.gpus)
-    ports = machine.ports[: len(numbered)]
-    return [
-        _Replica(service, number, own, port)
-        for (service, number), own, port in zip(numbered, owned, ports, strict=True)
-    ]
+    free = iter(machine.ports)
+    for (service, number), own in zip(numbered, owned, strict=True):
+        given = {name: tuple(islice(free, count)) for name, count in ports.wanted(service).items()}
+        yield _Replica(service, number, own, given)
 
 
-def _served_model(services: list[ServiceConfig]) -> str | None:
-    # Only a decoder can answer; without one on this machine there is nothing to ask the frontend for.
-    return next((service.model_name for service in services if service.service.role == "decode"), None)
-
-
-def _process(config: Config, replica: _Replica, machine: Machine, run_dir: Path, model: str | None) -> ProcessSpec:
+def _process(scene: _Scene, replica: _Replica) -> ProcessSpec:
     service = replica.service
+    settings, env = _adapted(scene, replica)
     return ProcessSpec(
         name=_name(service, replica.number),
         service=service.service.name,
         replica=replica.number,
-        argv=_argv(service, run_dir),
-        env=_env(config, replica, machine, run_dir),
+        argv=_argv(service, settings),
+        env={**_env(scene, replica), **env, **service.args.envs},
         gpus=replica.gpus,
-        after=tuple(_stores_of(config, service)),
-        ready=_ready(config, replica, model),
+        ports=replica.ports,
+        after=tuple(_stores_of(scene, service)),
+        ready=_ready(scene, replica),
         ready_limit_s=service.args.ready_seconds,
         stop_rank=_STOP_ORDER.index(service.service.role),
         drain_limit_s=service.args.drain_seconds,
@@ -99,49 +121,63 @@ def _name(service: ServiceConfig, number: int) -> str:
     return f"{service.service.name}-{number}" if service.args.workers > 1 else service.service.name
 
 
-def _stores_of(config: Config, service: ServiceConfig) -> list[str]:
-    linked = {link.to for link in config.graph.links if link.source == service.service.name}
-    return [
-        _name(store, number)
-        for store in config.services
-        if store.service.role == "store" and store.service.name in linked
-        for number in range(store.args.workers)
-    ]
+def _stores_of(scene: _Scene, service: ServiceConfig) -> Iterator[str]:
+    # A store on another machine is none of this plan's processes.
+    linked = {link.to for link in scene.config.graph.links if link.source == service.service.name}
+    for other in scene.services:
+        if other.service.role == "store" and other.service.name in linked:
+            yield from (_name(other, number) for number in range(other.args.workers))
 
 
-def _argv(service: ServiceConfig, run_dir: Path) -> tuple[str, ...]:
-    worker = service.worker
+def _adapted(scene: _Scene, replica: _Replica) -> tuple[Settings, Mapping[str, str]]:
+    """The service's settings as this process gets them, and what they put into its environment."""
+    service = replica.service
     settings = service.settings
     if service.model == STAND_IN:
-        settings = settings.model_copy(update={worker.model_flag.replace("-", "_"): str(run_dir / STAND_IN)})
+        model = str(scene.run_dir / STAND_IN)
+        settings = settings.model_copy(update={service.worker.model_flag.replace("-", "_"): model})
+    if isinstance(settings, MooncakeClientSettings):
+        return store.joined(scene.config, settings), {}
+    if not isinstance(settings, VllmSettings):
+        return settings, {}
+    engine = launch(scene.config, service, settings, replica.ports, scene.run_dir)
+    return engine.settings, engine.env
+
+
+def _argv(service: ServiceConfig, settings: Settings) -> tuple[str, ...]:
+    worker = service.worker
     program = (str(Path(sys.executable).parent / worker.program),) if worker.program else ()
     return (*(program or (sys.executable, "-m", worker.module)), *worker.fixed, *settings.arguments())
 
 
-def _env(config: Config, replica: _Replica, machine: Machine, run_dir: Path) -> dict[str, str]:
+def _env(scene: _Scene, replica: _Replica) -> dict[str, str]:
     service = replica.service
-    env = environment.shared(config, run_dir)
-    if service.worker.readiness == "endpoint":
-        env |= environment.of_worker(config.runtime, replica.port)
+    env = environment.shared(scene.config, scene.run_dir)
+    if ports.ENDPOINT in replica.ports:
+        env |= environment.of_endpoint(scene.config.runtime, replica.ports[ports.ENDPOINT][0])
+    if ports.STATUS in replica.ports:
+        env |= environment.of_status(scene.config.runtime, replica.ports[ports.STATUS][0])
     if service.model == STAND_IN or (service.model and Path(service.model).is_dir()):
         env["HF_HUB_OFFLINE"] = "1"
-    if replica.gpus or machine.gpus:
+    if replica.gpus or scene.machine.gpus:
         # Empty hides the GPUs that other processes own.
         env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, replica.gpus))
-    return env | service.args.envs
+    return env
 
 
-def _ready(config: Config, replica: _Replica, model: str | None) -> Ready:
-    settings: Any = replica.service.settings
+def _ready(scene: _Scene, replica: _Replica) -> Ready:
     match replica.service.worker.readiness:
         case "chat":
             url = base_url(replica.service)
-            return ChatReady(url, model) if model else HttpReady(f"{url}/live")
-        case "endpoint" if environment.shows_by_request_plane(config.runtime):
-            return PortReady("127.0.0.1", replica.port)
+            return ChatReady(url, scene.model) if scene.model else HttpReady(f"{url}/live")
+        case "endpoint" if environment.shows_by_request_plane(scene.config.runtime):
+            return PortReady("127.0.0.1", replica.ports[ports.ENDPOINT][0])
         case "endpoint":
-            return HttpReady(f"http://127.0.0.1:{replica.port}/health")
+            return HttpReady(f"http://127.0.0.1:{replica.ports[ports.ENDPOINT][0]}/health")
+        case "status":
+            return HttpReady(f"http://127.0.0.1:{replica.ports[ports.STATUS][0]}/health")
         case "port":
-            return PortReady(settings.rpc_address, settings.rpc_port)
+            host, _, port = ports.named(replica.service)[0]
+            return PortReady(host, port)
         case "started":
             return Started()

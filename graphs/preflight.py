@@ -7,6 +7,7 @@ from pathlib import Path
 from graphs.checks.agreement import agreement
 from graphs.checks.capacity import capacity
 from graphs.checks.check import Check
+from graphs.checks.engines.rules import rules
 from graphs.checks.model_files import models
 from graphs.checks.planes import planes
 from graphs.checks.ports import ports
@@ -28,6 +29,7 @@ def preflight(config: Config, plan: Plan, machine: Machine, *, only: str | None 
         models(services),
         agreement(config),
         capacity(config, machine, only),
+        rules(config, machine, only),
         ports(services),
         planes(config),
     )

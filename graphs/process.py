@@ -62,6 +62,7 @@ class ProcessSpec:
         argv: The command; the first word is an absolute path.
         env: What is added to the supervisor's own environment, `CUDA_VISIBLE_DEVICES` included.
         gpus: Indices of the GPUs that it owns.
+        ports: The ports that it was given, by what they are for.
         after: Names of processes that must be ready before it starts.
         ready: How to see that it is ready.
         ready_limit_s: Seconds from its start within which it must be ready.
@@ -76,6 +77,7 @@ class ProcessSpec:
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     gpus: tuple[int, ...] = ()
+    ports: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     ready: Ready = Started()
     ready_limit_s: float = 60.0
@@ -92,6 +94,7 @@ class Plan:
         graph: Name of the graph, such as `glm53`.
         processes: In start order; `after` names only earlier ones.
         run_dir: Private folder of this run: discovery store, stand-in model. It is removed when all have ended.
+        files: What must be written first, by path in `run_dir`.
         stand_in: Folder in `run_dir` where the stand-in model must be made first, or None when a real model is used.
         url: Base URL of the frontend, or None when this machine runs none.
         model: The model name to ask for, or None when no service has one.
@@ -100,6 +103,7 @@ class Plan:
     graph: str
     processes: tuple[ProcessSpec, ...]
     run_dir: Path
+    files: Mapping[Path, str] = field(default_factory=dict)
     stand_in: Path | None = None
     url: str | None = None
     model: str | None = None

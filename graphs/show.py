@@ -26,7 +26,7 @@ def as_json(plan: Plan, config: Config) -> str:
             "url": plan.url,
             "model": plan.model,
             "run_dir": str(plan.run_dir),
-            "prepare": [list(standin.command(plan.stand_in))] if plan.stand_in else [],
+            "prepare": [list(command) for _, command in _before(plan)],
             "processes": [_process(process) for process in plan.processes],
             "settings": {
                 name: {key: asdict(value) for key, value in values.items()} for name, values in origins(config).items()
@@ -67,8 +67,14 @@ def _effective(values: Strict, given: Any, default: str, prefix: str = "") -> di
         if isinstance(value, Strict):
             effective |= _effective(value, given, default, f"{key}.")
         elif value is not None:
-            effective[key] = _with_origin(key, value, given, default)
+            effective[key] = _with_origin(key, _plain(value), given, default)
     return effective
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value.model_dump(by_alias=True, exclude_none=True) if isinstance(value, Strict) else value
 
 
 def _with_origin(key: str, value: Any, given: dict[str, Value], default: str) -> Value:
@@ -81,9 +87,18 @@ def _blocks(plan: Plan) -> Iterator[str]:
     count = len(plan.processes)
     gpus = sum(len(process.gpus) for process in plan.processes)
     yield f"# {plan.graph}: {count} process{'es' if count != 1 else ''}, {gpus or 'no'} GPU{'s' if gpus > 1 else ''}"
-    if plan.stand_in:
-        yield f"# the stand-in model, before all others\n{shlex.join(standin.command(plan.stand_in))}"
+    for title, command in _before(plan):
+        yield f"# {title}, before all others\n{shlex.join(command)}"
     yield from map(_block, plan.processes)
+
+
+def _before(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is done before the first process, each with its title."""
+    for path, text in plan.files.items():
+        script = f"mkdir -p {shlex.quote(str(path.parent))} && printf %s {shlex.quote(text)} > {shlex.quote(str(path))}"
+        yield path.name, ("/bin/sh", "-c", script)
+    if plan.stand_in:
+        yield "the stand-in model", standin.command(plan.stand_in)
 
 
 def _block(process: ProcessSpec) -> str:
@@ -91,7 +106,13 @@ def _block(process: ProcessSpec) -> str:
     gpus = f"GPUs {','.join(map(str, process.gpus))}" if process.gpus else "no GPU"
     words = ["env", *(f"{name}={shlex.quote(value)}" for name, value in process.env.items())]
     command = " \\\n    ".join((" ".join(words), shlex.join(process.argv)))
-    return f"# {process.name}: {gpus}{after}, ready when {_ready(process.ready)}\n{command}"
+    title = f"# {process.name}: {gpus}{after}, ready when {_ready(process.ready)}\n"
+    return title + _ports(process) + command
+
+
+def _ports(process: ProcessSpec) -> str:
+    runs = [f"{name} {ports[0]}" + (f"-{ports[-1]}" if len(ports) > 1 else "") for name, ports in process.ports.items()]
+    return f"# {process.name}: ports: {', '.join(runs)}\n" if runs else ""
 
 
 def _ready(ready: Ready) -> str:

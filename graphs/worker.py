@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
 # "chat": it is the OpenAI server at its `http-host` and `http-port`, and a chat completion answers.
 # "endpoint": it is a Dynamo worker, and its `generate` endpoint is served.
-# "port": the port that its `rpc-address` and `rpc-port` name accepts connections.
+# "status": the same, and its status server says so and shows the engine's metrics on every kind of runtime.
+# "port": the port that its settings name accepts connections: `rpc-address` and `rpc-port`, or a client's own.
 # "started": there is nothing to ask.
-Readiness = Literal["chat", "endpoint", "port", "started"]
+Readiness = Literal["chat", "endpoint", "status", "port", "started"]
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ def vllm(stage: Stage) -> Worker:
         "graphs.settings.vllm:VllmSettings",
         module="dynamo.vllm",
         fixed=("--disaggregation-mode", stage),
+        readiness="status",
         uses_gpus=True,
         topology_flags={
             "tensor_parallel": "tensor-parallel-size",
@@ -53,9 +54,24 @@ def vllm(stage: Stage) -> Worker:
         requires={"vllm": "0.31.0"},
         # Loading hundreds of gigabytes of weights and capturing CUDA graphs takes many minutes.
         ready_seconds=1800,
+        # Dynamo's own grace period is 5, then vLLM ends its processes; killed before, they leave shared memory behind.
+        drain_seconds=45,
     )
 
 
 def mooncake_master() -> Worker:
-    """The master of a Mooncake store: it knows which worker's memory holds which key."""
+    """The master of a Mooncake store: it knows which worker's memory holds which key.
+
+    It opens the RPC port last, when its metadata server and its metrics answer already.
+    """
     return Worker("mooncake", "graphs.settings.mooncake:MooncakeSettings", program="mooncake_master", readiness="port")
+
+
+def mooncake_client() -> Worker:
+    """Memory of a Mooncake store that is no engine's, so that what engines put there outlives them."""
+    return Worker(
+        "mooncake-client",
+        "graphs.settings.mooncake_client:MooncakeClientSettings",
+        program="mooncake_client",
+        readiness="port",
+    )

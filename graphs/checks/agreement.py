@@ -11,10 +11,12 @@ _BLOCK_SIZES = ("block_size", "kv_cache_block_size")
 
 def agreement(config: Config) -> Iterator[Check]:
     """One KV block size and one model name; a service that says nothing has its worker's default."""
+    # Over several DCP ranks prefill counts its blocks in other tokens than it is told: engines have a rule for that.
+    dcp = max(_value(service.settings, "decode_context_parallel_size") or 1 for service in config.services)
     sizes = {
         f"{service.service.name}.{name.replace('_', '-')}": value
         for service in config.services
-        for name in _BLOCK_SIZES
+        for name in (_BLOCK_SIZES if dcp == 1 else _BLOCK_SIZES[:1])
         if (value := _value(service.settings, name)) is not None
     }
     yield _one("KV block size", sizes)

@@ -1,12 +1,12 @@
 """The machine has the GPUs that the topology takes, and each engine is as wide as what it is given."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from graphs import gpus
 from graphs.checks.check import Check
 from graphs.config import Config, ServiceConfig
 from graphs.machine import Machine
+from graphs.settings.vllm import VllmSettings
 
 
 def capacity(config: Config, machine: Machine, only: str | None) -> Iterator[Check]:
@@ -34,8 +34,4 @@ def capacity(config: Config, machine: Machine, only: str | None) -> Iterator[Che
 
 
 def _width(service: ServiceConfig) -> int | None:
-    if not service.worker.uses_gpus:
-        return None
-    settings: Any = service.settings
-    ranks = (settings.model_extra or {}).get("data-parallel-size-local") or settings.data_parallel_size or 1
-    return int(ranks) * int(settings.tensor_parallel_size or 1)
+    return service.settings.gpus if isinstance(service.settings, VllmSettings) else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from graphs.checks.check import Check
 from graphs.process import Plan
 
-_PACKAGES = {"mooncake_master": "mooncake-transfer-engine==0.3.13.post1"}
+_PACKAGES = dict.fromkeys(("mooncake_master", "mooncake_client"), "mooncake-transfer-engine==0.3.13.post1")
 
 
 def programs(plan: Plan) -> Iterator[Check]:

@@ -9,8 +9,9 @@ import typer
 
 from graphs import gpus, target, yamlfile
 from graphs.config import Config, resolve
+from graphs.engines import ports
 from graphs.errors import Refusal
-from graphs.machine import Machine, detect_gpus, free_ports
+from graphs.machine import Machine, detect_gpus, free_ports, lowest_capability
 from graphs.model import Graph
 from graphs.nearest import did_you_mean
 from graphs.overrides import Override
@@ -75,8 +76,10 @@ def check_service(config: Config, only: str | None) -> None:
 
 def this_machine(config: Config) -> Machine:
     """What the graph may use here; GPUs are looked for only if some service takes them."""
-    processes = sum(service.args.workers for service in config.services)
-    return Machine(detect_gpus() if gpus.needed(config) else (), free_ports(processes))
+    count = sum(service.args.workers * sum(ports.wanted(service).values()) for service in config.services)
+    if not gpus.needed(config):
+        return Machine(ports=free_ports(count))
+    return Machine(detect_gpus(), free_ports(count), lowest_capability())
 
 
 def _enter(working_dir: Path | None) -> Path:

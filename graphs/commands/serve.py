@@ -86,6 +86,8 @@ def _serve(config: Config, machine: Machine, only: str | None, *, as_json: bool)
         problems = [str(check) for check in preflight(config, plan, machine, only=only) if not check.ok]
         if problems:
             raise Refusal(*problems)
+        for path, text in plan.files.items():
+            path.write_text(text, encoding="utf-8")
         if plan.stand_in is not None:
             standin.make(plan.stand_in)
         settings = supervisor.Options(terminal=False) if as_json else supervisor.Options()

@@ -1,7 +1,8 @@
 """The base of all settings: kebab-case names, unknown names refused, and how a value becomes an argument.
 
 The classic dialect wrote `false` as `--flag false`, which no worker of today accepts. Here a boolean is what the
-worker's parser takes: a `Switch` knows only `--flag`, a `Negatable` knows `--flag` and `--no-flag`.
+worker's parser takes: a `Switch` knows only `--flag`, a `Negatable` knows `--flag` and `--no-flag`. What is marked with
+`FOR_LAUNCHER` is no flag at all: the launcher makes arguments and environment of it.
 """
 
 import json
@@ -14,11 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 @dataclass(frozen=True)
 class FlagForm:
-    """How a boolean is written on the worker's command line."""
+    """How a setting is written on the worker's command line; "none" is not written there."""
 
-    kind: Literal["switch", "negatable"]
+    kind: Literal["switch", "negatable", "none"]
 
 
+FOR_LAUNCHER = FlagForm("none")
 Switch = Annotated[bool | None, FlagForm("switch")]
 Negatable = Annotated[bool | None, FlagForm("negatable")]
 
@@ -67,14 +69,19 @@ class Settings(Strict):
 
     def arguments(self) -> tuple[str, ...]:
         """The command-line arguments of the values that were given, in the order of the fields."""
-        forms = {name: form for name, field in type(self).model_fields.items() for form in field.metadata}
+        forms = {
+            name: form
+            for name, field in type(self).model_fields.items()
+            for form in field.metadata
+            if isinstance(form, FlagForm)
+        }
         given = [(name, getattr(self, name)) for name in type(self).model_fields]
         given += (self.model_extra or {}).items()
         return tuple(word for name, value in given for word in self._words(name, value, forms.get(name)))
 
     def _words(self, name: str, value: Any, form: object) -> Iterator[str]:
         flag = f"--{kebab(name)}"
-        if value is None:
+        if value is None or form == FOR_LAUNCHER:
             return
         if isinstance(value, bool):
             yield from _boolean(flag, value, switch=form == FlagForm("switch"))

@@ -1,9 +1,14 @@
 """`ServiceArgs`: what the launcher, not the worker, needs to know about a service."""
 
-from pydantic import Field, NonNegativeInt
+from typing import Annotated
+
+from pydantic import Field, NonNegativeInt, WithJsonSchema
 
 from graphs.process import Restart
 from graphs.settings.base import Strict
+
+# A number may be written as one.
+Text = Annotated[str, WithJsonSchema({"type": ["string", "number"]})]
 
 
 class Resources(Strict):
@@ -20,7 +25,7 @@ class ServiceArgs(Strict):
     worker: str = Field(default="", description="What runs the service; by default the first kind it knows.")
     workers: NonNegativeInt = Field(default=1, description="Number of processes; 0 leaves the service out.")
     resources: Resources = Field(default=Resources(), description="What one replica takes of a machine.")
-    envs: dict[str, str] = Field(default={}, description="Environment of each process, above the launcher's.")
+    envs: dict[str, Text] = Field(default={}, description="Environment of each process, above the launcher's.")
     restart: Restart = Field(
         default="backoff", description="After a crash: start it again, waiting longer each time, or end the graph."
     )

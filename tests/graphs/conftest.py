@@ -40,7 +40,7 @@ def lay_out() -> Callable[..., Plan]:
     """Plans a configuration for a machine with so many GPUs and ports counted up from 20000."""
 
     def build(config: Config, *, gpus: int = 0, only: str | None = None) -> Plan:
-        machine = Machine(tuple(range(gpus)), tuple(range(20000, 20100)))
+        machine = Machine(tuple(range(gpus)), tuple(range(20000, 20400)))
         return make_plan(config, machine, Path("/run/graph"), only=only)
 
     return build

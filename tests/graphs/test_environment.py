@@ -42,9 +42,16 @@ def test_prefix_hashes_are_equal_in_all_processes(configure: Resolve) -> None:
 
 
 def test_a_worker_shows_itself_by_request_plane_or_status_server(configure: Resolve) -> None:
-    assert environment.of_worker(configure().runtime, 20001) == {"DYN_TCP_RPC_PORT": "20001"}
+    assert environment.of_endpoint(configure().runtime, 20001) == {"DYN_TCP_RPC_PORT": "20001"}
     for word in ("--Runtime.discovery-backend=etcd", "--Runtime.request-plane=nats"):
-        assert environment.of_worker(configure(word).runtime, 20001)["DYN_SYSTEM_PORT"] == "20001"
+        assert environment.of_endpoint(configure(word).runtime, 20001)["DYN_SYSTEM_PORT"] == "20001"
+
+
+def test_a_status_server_is_on_loopback_unless_other_machines_need_it(configure: Resolve) -> None:
+    assert environment.of_status(configure().runtime, 20001)["DYN_SYSTEM_HOST"] == "127.0.0.1"
+    among_machines = environment.of_status(configure("--Runtime.discovery-backend=etcd").runtime, 20001)
+    assert among_machines["DYN_SYSTEM_PORT"] == "20001"
+    assert "DYN_SYSTEM_HOST" not in among_machines
 
 
 def test_what_dynamo_leaves_behind_is_left_in_the_runs_folder(configure: Resolve) -> None:

@@ -8,6 +8,7 @@ def test_glm53_is_one_wide_prefill_to_four_narrow_decoders() -> None:
         ("Prefill", "DEP8", 1, False),
         ("Decode", "TP4", 4, False),
         ("Mooncake", "None", 1, True),
+        ("MooncakeClient", "None", 1, True),
     ]
     assert (glm53.replicas("prefill"), glm53.replicas("decode")) == (1, 4)
 
@@ -17,6 +18,8 @@ def test_a_request_goes_from_frontend_to_prefill_to_decode() -> None:
         ("Frontend", "Prefill"),
         ("Prefill", "Decode"),
         ("Prefill", "Mooncake"),
+        ("Prefill", "MooncakeClient"),
+        ("MooncakeClient", "Mooncake"),
     ]
 
 

@@ -85,6 +85,37 @@ def test_a_store_starts_before_who_is_linked_to_it_and_stops_last(configure: Res
     assert process(plan, "Decode-0").after == ()
 
 
+def test_memory_of_its_own_joins_the_store_before_prefill_does(configure: Resolve, lay_out: LayOut) -> None:
+    plan = lay_out(configure("--Mooncake.rpc-port=5001", "--MooncakeClient.port=5002"))
+    client = process(plan, "MooncakeClient")
+    assert client.after == ("Mooncake",)
+    assert process(plan, "Prefill").after == ("Mooncake", "MooncakeClient")
+    assert client.ready == PortReady("127.0.0.1", 5002)
+    assert client.argv[1:] == (
+        "--host=127.0.0.1",
+        "--port=5002",
+        "--protocol=tcp",
+        "--global_segment_size=4GB",
+        "--master_server_address=127.0.0.1:5001",
+        "--metadata_server=http://127.0.0.1:8080/metadata",
+    )
+
+
+def test_a_store_on_another_machine_is_not_waited_for(configure: Resolve, lay_out: LayOut) -> None:
+    config = configure("--Mooncake.rpc-port=5001", "--Runtime.discovery-backend=etcd")
+    assert process(lay_out(config, only="Prefill"), "Prefill").after == ()
+
+
+def test_an_engine_is_ready_when_its_status_server_says_so_on_every_runtime(
+    configure: Resolve, lay_out: LayOut
+) -> None:
+    for words in ((), ("--Runtime.discovery-backend=etcd",)):
+        prefill = process(lay_out(configure(*words, text=ENGINES), gpus=24), "Prefill")
+        assert prefill.ready == HttpReady("http://127.0.0.1:20000/health")
+        assert prefill.env["DYN_SYSTEM_PORT"] == "20000"
+        assert "DYN_TCP_RPC_PORT" not in prefill.env
+
+
 def test_stopping_follows_a_request_from_front_to_back(configure: Resolve, lay_out: LayOut) -> None:
     plan = lay_out(configure("--Mooncake.rpc-port=5001"))
     ranks = [process(plan, name).stop_rank for name in ("Frontend", "Decode-0", "Prefill", "Mooncake")]

@@ -1,8 +1,12 @@
 import json
 import shlex
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 from graphs import show
+from graphs.machine import Machine
+from graphs.plan import make_plan
 from graphs.process import Plan
 from tests.graphs.conftest import Resolve
 
@@ -10,8 +14,8 @@ LayOut = Callable[..., Plan]
 
 
 def commands(text: str) -> list[list[str]]:
-    joined = text.replace("\\\n", " ")
-    return [shlex.split(line) for line in joined.splitlines() if line and not line.startswith("#")]
+    blocks = text.replace("\\\n", " ").split("\n\n")
+    return [words for block in blocks if (words := shlex.split(block, comments=True))]
 
 
 def test_every_process_is_one_command_that_a_shell_reads_back(configure: Resolve, lay_out: LayOut) -> None:
@@ -34,6 +38,33 @@ def test_gpus_and_order_are_said_beside_each_command(configure: Resolve, lay_out
     assert "# Prefill: GPUs 0,1,2,3,4,5,6,7, starts after Mooncake, ready when " in shown
     assert "# Mooncake: no GPU, ready when 127.0.0.1:50051 accepts connections\n" in shown
     assert "CUDA_VISIBLE_DEVICES=20,21,22,23" in shown
+
+
+ENGINES = """\
+Mooncake: {global-segment-size: 1gb}
+Prefill: {model: m, connectors: [nixl, mooncake], kv-events: true, ServiceArgs: {worker: vllm}}
+Decode: {model: m, connectors: [nixl], ServiceArgs: {worker: vllm}}
+"""
+
+
+def test_files_are_written_first_by_a_command_of_their_own(configure: Resolve, tmp_path: Path) -> None:
+    config = configure(text=ENGINES)
+    plan = make_plan(config, Machine(ports=tuple(range(20000, 20100))), tmp_path / "run")
+    prepare, *_ = commands(show.as_shell(plan))
+    assert prepare == json.loads(show.as_json(plan, config))["prepare"][0]
+    subprocess.run(prepare, check=True)
+    ((path, text),) = plan.files.items()
+    assert path.read_text() == text
+
+
+def test_runs_of_ports_are_said_beside_each_command(configure: Resolve, lay_out: LayOut) -> None:
+    shown = show.as_shell(lay_out(configure(text=ENGINES), gpus=24))
+    assert "# Prefill: ports: status 20000, NIXL side channel 20001-20008, KV events 20009-20016\n" in shown
+    assert "# Decode-0: ports: status 20017, NIXL side channel 20018\n" in shown
+
+
+def test_connectors_are_shown_as_they_may_be_written(configure: Resolve) -> None:
+    assert show.origins(configure(text=ENGINES))["Prefill"]["connectors"].value == [{"nixl": {}}, {"mooncake": {}}]
 
 
 def test_programs_get_the_same_as_json(configure: Resolve, lay_out: LayOut) -> None:

@@ -13,6 +13,7 @@ ALL = (
     workers.mocker("prefill"),
     workers.vllm("decode"),
     workers.mooncake_master(),
+    workers.mooncake_client(),
 )
 
 

@@ -26,6 +26,7 @@ def test_a_taken_port_is_refused_with_the_flag_that_changes_it(configure: Resolv
 def test_an_address_of_another_machine_is_refused(configure: Resolve) -> None:
     (check,) = ports(configure("--Frontend.http-host=192.0.2.77").services)
     assert "Cannot assign requested address" in check.found
+    assert check.mend == "give an address of this machine, or start it where that address is"
 
 
 def test_two_frontends_cannot_share_a_port(configure: Resolve) -> None:
@@ -33,7 +34,17 @@ def test_two_frontends_cannot_share_a_port(configure: Resolve) -> None:
     assert str(check) == "Frontend port 8000: 2 workers would share it: set ServiceArgs.workers to 1"
 
 
-def test_a_stores_port_is_looked_at_too(configure: Resolve) -> None:
-    (port,) = free_ports(1)
-    checks = ports(configure(f"--Mooncake.rpc-port={port}").services)
-    assert [check.name for check in checks][-1] == f"Mooncake port {port}"
+def test_a_stores_ports_are_looked_at_too(configure: Resolve) -> None:
+    rpc, metrics, metadata = free_ports(3)
+    words = (
+        f"--Mooncake.rpc-port={rpc}",
+        f"--Mooncake.metrics-port={metrics}",
+        f"--Mooncake.http-metadata-server-port={metadata}",
+    )
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.2", metadata))
+        taken.listen()
+        _, *checks = ports(configure(*words).services)
+    assert [check.name for check in checks] == [f"Mooncake port {port}" for port in (rpc, metrics, metadata)]
+    # The metadata server listens on every address, so a port that is taken on any of them is.
+    assert [check.ok for check in checks] == [True, True, False]

@@ -14,7 +14,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_graph_is_drawn_with_its_topology_and_links(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["graphs"]) == 0
     lines = capfd.readouterr().out.splitlines()
-    assert lines[0] == "glm53: 4 services, P/D 1:4"
+    assert lines[0] == "glm53: 5 services, P/D 1:4"
     assert lines[2].split() == ["Prefill", "1", "x", "DEP8,", "8", "GPUs", "mocker", "|", "vllm"]
     assert "  Prefill ─KV over NIXL─▶ Decode" in lines
 
@@ -27,4 +27,5 @@ def test_programs_get_json(capfd: pytest.CaptureFixture[str]) -> None:
         ("Prefill", 1, 8),
         ("Decode", 4, 4),
         ("Mooncake", 1, 0),
+        ("MooncakeClient", 1, 0),
     ]

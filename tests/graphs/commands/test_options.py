@@ -38,7 +38,7 @@ def test_gpus_are_not_looked_for_when_none_is_needed(monkeypatch: pytest.MonkeyP
     config = options.load_config("graphs:glm53", None, ())
     machine = options.this_machine(config)
     assert machine.gpus == ()
-    assert len(machine.ports) == 6
+    assert len(machine.ports) == 5
 
 
 def test_all_graphs_of_a_module_are_found_without_a_name() -> None:
