@@ -1,0 +1,69 @@
+"""A Mooncake store behind a real prefill engine, and an engine that lets reasoning pass by itself: one small graph."""
+
+import signal
+from typing import Any
+
+import pytest
+
+from graphs.machine import free_ports
+from tests.engines.asking import ask, cached_tokens, prompt_tokens
+from tests.engines.conftest import Start
+from tests.engines.miniature import READY_LIMIT_S, Miniature
+from tests.live.chat import NO_THINKING, Chat, user
+from tests.live.serving import until
+from tests.live.tools import TOOLS, assert_calls, named
+
+GRAPH = "stored"
+BLOCK = 32
+STORED = "vllm:external_prefix_cache_hits_total"
+LOCAL = "vllm:prefix_cache_hits_total"
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture(scope="module")
+def stored(serve: Start) -> Miniature:
+    """One prefill engine with a store beneath it, whose memory is a process of its own, and one decoder."""
+    rpc, metadata, metrics, client = free_ports(4)
+    return serve(
+        "cpu-dense",
+        "--Prefill.ServiceArgs.workers=1",
+        "--Prefill.connectors=[nixl, mooncake]",
+        f"--Mooncake.rpc-port={rpc}",
+        f"--Mooncake.http-metadata-server-port={metadata}",
+        f"--Mooncake.metrics-port={metrics}",
+        "--Mooncake.mode=standalone-store",
+        "--Mooncake.local-buffer-size=64mb",
+        f"--MooncakeClient.port={client}",
+        "--MooncakeClient.global-segment-size=512MB",
+        "--Decode.ServiceArgs.workers=1",
+        "--Decode.reasoning-parser=glm45",
+        "--Frontend.reasoning-gate=engine",
+    )
+
+
+def test_a_restarted_prefill_engine_finds_a_known_prefix_in_the_store(stored: Miniature, chat: Chat) -> None:
+    known = user(f"Remember this. {'Look at it again. ' * 150}")
+    first = ask(chat, known)
+    assert cached_tokens(first) == 0
+    whole_blocks = (prompt_tokens(first) - 1) // BLOCK * BLOCK
+
+    (engine,) = stored.engines("Prefill")
+    engine.process.send_signal(signal.SIGKILL)
+    until(lambda: [new.process.pid for new in stored.engines("Prefill")] not in ([], [engine.process.pid]), "another")
+    (engine,) = stored.engines("Prefill")
+    until(lambda: engine.registered(stored), "the engine again", limit_s=READY_LIMIT_S)
+    again = ask(chat, known)
+
+    assert again.reasoning + again.content == first.reasoning + first.content
+    assert cached_tokens(again) == whole_blocks
+    assert (engine.counter(STORED), engine.counter(LOCAL)) == (whole_blocks, 0)
+
+
+@pytest.mark.parametrize("thinking", [True, False])
+def test_an_engine_that_lets_reasoning_pass_holds_the_tag_after_it(chat: Chat, *, thinking: bool) -> None:
+    extra: dict[str, Any] = {} if thinking else NO_THINKING
+    for name in ("read_file", "get_weather", "set_flags", "resize_image", "current_time"):
+        fields = {"max_tokens": 800, "temperature": 0, "frequency_penalty": 0.5, "extra_body": extra}
+        answer = chat.whole(user(f"Use {name}"), tools=[TOOLS[name]], tool_choice=named(name), **fields)
+        assert_calls(answer, [TOOLS[name]])
+        assert thinking or not answer.reasoning
