@@ -35,7 +35,8 @@ def test_it_shows_each_decision_and_its_terms(endpoint: Endpoint) -> None:
     terms = ["compute", "move", "wait", "crowding", "balance"]
     assert abs(sum(candidate[term] for term in terms) - candidate["total"]) < 0.01
     assert second["first_token_ms"] > 0
-    assert first["expected_first_token_ms"] > second["expected_first_token_ms"] > 0
+    # By the prices that were learnt until then, and shown to a tenth.
+    assert first["expected_first_token_ms"] >= second["expected_first_token_ms"] > 0
 
 
 def test_it_shows_the_prices_and_what_they_were_learnt_from(endpoint: Endpoint) -> None:
