@@ -14,7 +14,7 @@ import msgspec
 from tokenizers import Tokenizer
 
 from benchmarks import machine, results
-from benchmarks.flags import INTERRUPTED, positive
+from benchmarks.command import positive, run
 from benchmarks.frontend import profile, stack
 from benchmarks.frontend.corpus import Corpus
 from benchmarks.frontend.measure import Figures, measure
@@ -86,12 +86,7 @@ def _run(flags: argparse.Namespace) -> None:
 
 def main() -> None:
     """Measure, print, and leave no process behind."""
-    try:
-        _run(_arguments())
-    except BenchmarkError as error:
-        sys.exit(f"benchmarks.frontend: {error}")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    run("frontend", lambda: _run(_arguments()), BenchmarkError)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks import machine, results
-from benchmarks.flags import INTERRUPTED, positive
+from benchmarks.command import positive, run
 from benchmarks.nixl.cases import SCALES, Case, comparisons
 from benchmarks.nixl.memory import THREADS, NixlError, load
 from benchmarks.nixl.peer import Link, Times, link
@@ -87,12 +87,7 @@ def _run(flags: argparse.Namespace) -> None:
 
 def main() -> None:
     """Measure, print, and leave no process behind."""
-    try:
-        _run(_arguments())
-    except NixlError as error:
-        sys.exit(f"benchmarks.nixl: {error}")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    run("nixl", lambda: _run(_arguments()), NixlError)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks import machine, results
-from benchmarks.flags import INTERRUPTED, positive
+from benchmarks.command import positive, run
 from benchmarks.replay.validate import BALANCE_TOLERANCE, REUSE_TOLERANCE, Comparison, compare, table
 from graphs.commands.replay.sources import open_trace
 from graphs.errors import Refusal
@@ -55,12 +55,7 @@ def _validate(flags: argparse.Namespace) -> bool:
 
 def main() -> None:
     """Compare and print; exit with 1 where the two do not agree."""
-    try:
-        sys.exit(0 if _validate(_arguments()) else 1)
-    except Refusal as error:
-        sys.exit(f"benchmarks.replay: {error}")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    run("replay", lambda: _validate(_arguments()), Refusal)
 
 
 if __name__ == "__main__":

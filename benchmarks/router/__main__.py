@@ -9,14 +9,13 @@ makes the exit code 1.
 """
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 from benchmarks import machine, results
-from benchmarks.flags import INTERRUPTED, positive
+from benchmarks.command import positive, run
 from benchmarks.frontend.processes import BenchmarkError
 from benchmarks.router import ablation, frontends, host, loads, prices, targets
 from benchmarks.router.decision import part as decision
@@ -94,12 +93,7 @@ def _words(part: ModuleType, name: str, runs: int) -> str:
 
 def main() -> None:
     """Replay and print; exit with 1 where a promise is missed."""
-    try:
-        sys.exit(0 if _run(_arguments()) else 1)
-    except (BenchmarkError, Refusal) as error:
-        sys.exit(f"benchmarks.router: {error}")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    run("router", lambda: _run(_arguments()), BenchmarkError, Refusal)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from benchmarks import machine, results
-from benchmarks.flags import INTERRUPTED
+from benchmarks.command import run
 from benchmarks.toolcall import build, masks, parsers, smuggling
 
 _PACKAGES: Final = ("xgrammar", "jsonschema-rs", "msgspec")
@@ -57,12 +57,7 @@ def _run(flags: argparse.Namespace) -> None:
 
 def main() -> None:
     """Measure and print."""
-    try:
-        _run(_arguments())
-    except parsers.ParserError as error:
-        sys.exit(f"benchmarks.toolcall: {error}")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    run("toolcall", lambda: _run(_arguments()), parsers.ParserError)
 
 
 if __name__ == "__main__":
