@@ -75,7 +75,4 @@ def _addresses(settings: VllmSettings, ports: Ports, *, spans_machines: bool) ->
 def _store(config: Config, moves_kv: dict[str, Any] | None, run_dir: Path) -> dict[str, str]:
     if transfer.MOONCAKE not in transfer.names(moves_kv):
         return {}
-    return {
-        variable: str(path)
-        for variable, path in zip(("MOONCAKE_CONFIG_PATH",), store.client_file(config, run_dir), strict=False)
-    }
+    return {"MOONCAKE_CONFIG_PATH": str(path) for path in store.client_file(config, run_dir)}
