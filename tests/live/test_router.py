@@ -89,7 +89,7 @@ def test_first_tokens_come_as_expected_once_prices_are_learnt(graph: Graph, chat
     # The mock engine computes a token in 1.5 us: at the starting price of 83, ten times as long was expected.
     expected = sum(decision["expected_first_token_ms"] for decision in last)
     came = sum(decision["first_token_ms"] for decision in last)
-    assert came / 4 < expected < came * 4
+    assert came / 4 < expected < came * 2
     assert 0 < graph.metric("dynamo_glm_router_price", price="prefill_token_us") < 83 / 4
 
 
@@ -242,7 +242,7 @@ def test_sessions_keep_off_a_rank_that_others_keep_busy(graph: Graph, chat: Chat
 
     assert idlest not in places(graph.url, "prefill", 8)
     assert after[idlest]["others"]["work_ms"] > max(book["work_ms"] for book in after.values()) / 2
-    # On a busy machine figures come late, and a request of our own may pass for somebody's.
-    elsewhere = sum(book["others"]["work_ms"] for rank, book in after.items() if rank != idlest)
-    assert elsewhere < after[idlest]["others"]["work_ms"] / 10
+    # What another frontend placed before it was heard, in a test before this one, only fades.
+    elsewhere = [rank for rank in after if rank != idlest]
+    assert all(after[rank]["others"]["work_ms"] <= books[rank]["others"]["work_ms"] for rank in elsewhere)
     assert graph.metric("dynamo_glm_router_rank_others_work_seconds") > 0

@@ -23,8 +23,10 @@ def test_it_shows_the_fleet_and_its_books(endpoint: Endpoint) -> None:
 
 
 def test_it_shows_each_decision_and_its_terms(endpoint: Endpoint) -> None:
-    endpoint.say("hello", prompt_cache_key="decisions")
-    endpoint.say("hello", prompt_cache_key="decisions")
+    # So long that computing it shows beside a step, whatever prices other tests have taught.
+    prompt = "Read this before you answer. " * 400
+    endpoint.say(prompt, prompt_cache_key="decisions")
+    endpoint.say(prompt, prompt_cache_key="decisions")
 
     second, first = endpoint.router_state()["decisions"][:2]
 
@@ -35,8 +37,7 @@ def test_it_shows_each_decision_and_its_terms(endpoint: Endpoint) -> None:
     terms = ["compute", "move", "wait", "crowding", "balance"]
     assert abs(sum(candidate[term] for term in terms) - candidate["total"]) < 0.01
     assert second["first_token_ms"] > 0
-    # By the prices that were learnt until then, and shown to a tenth.
-    assert first["expected_first_token_ms"] >= second["expected_first_token_ms"] > 0
+    assert first["expected_first_token_ms"] > second["expected_first_token_ms"] > 0
 
 
 def test_it_shows_the_prices_and_what_they_were_learnt_from(endpoint: Endpoint) -> None:
