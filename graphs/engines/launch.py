@@ -75,4 +75,5 @@ def _addresses(settings: VllmSettings, ports: Ports, *, spans_machines: bool) ->
 def _store(config: Config, moves_kv: dict[str, Any] | None, run_dir: Path) -> dict[str, str]:
     if transfer.MOONCAKE not in transfer.names(moves_kv):
         return {}
-    return {"MOONCAKE_CONFIG_PATH": str(path) for path in store.client_file(config, run_dir)}
+    path = next(iter(store.client_file(config, run_dir)), None)
+    return {} if path is None else {"MOONCAKE_CONFIG_PATH": str(path)}
