@@ -20,6 +20,7 @@ from components.frontend.errors import RequestError
 from components.frontend.flight import Flight, RoutedEngine
 from components.frontend.history import template_messages
 from components.frontend.keylocks import KeyLocks
+from components.frontend.metrics import Metrics
 from components.frontend.model import ServedModel
 from components.frontend.outputs import EngineFailedError, Outputs
 from components.frontend.pairs import Prompt
@@ -29,7 +30,7 @@ from components.frontend.request import ChatRequest, Json, read_request
 from components.frontend.routing import identity_hints, route_request
 from components.frontend.sampling import generation_limit, output_options, sampling_options, stop_conditions
 from components.frontend.tally import Tally
-from components.frontend.tool_metrics import ToolMetrics
+from components.frontend.timeline import Timeline
 from router.identity import Hints, identify
 from router.lineage import Lineage
 from router.trail import Trail, follow
@@ -104,7 +105,7 @@ class ChatEngine:
         routed: Dynamo's routed engine for the model's workers.
         placing: Chooses where a request goes and keeps the book of requests in flight.
         settings: How the engine answers.
-        metrics: Counts every answer to a request with tools.
+        metrics: Counts every answer to a request with tools, and observes where every answer's time went.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class ChatEngine:
         routed: RoutedEngine,
         placing: Placing,
         settings: Settings,
-        metrics: ToolMetrics,
+        metrics: Metrics,
     ) -> None:
         self._model = model
         self._routed = routed
@@ -123,7 +124,8 @@ class ChatEngine:
         self._metrics = metrics
         self._building = KeyLocks()
         self._lineage = Lineage()
-        metrics.expect(model.name)
+        metrics.tools.expect(model.name)
+        metrics.phases.expect(model.name)
 
     def __call__(self, body: Json, context: Context) -> AsyncIterator[Json]:
         """Prepare the request and return its stream of chunks.
@@ -139,6 +141,7 @@ class ChatEngine:
             raise
 
     def _prepare(self, body: Json, context: Context) -> Job:
+        timeline = Timeline()
         request = read_request(body)
         tools, judge = self._tools(request)
         prompt_text = self._render(request)
@@ -158,10 +161,21 @@ class ChatEngine:
             "eos_token_ids": self._model.eos_token_ids,
             "annotations": [],
         }
-        reply = Reply(request, self._model, tools, tally, len(prompt), reasoning=reasoning, request_id=context.id())
+        reply = Reply(
+            request,
+            self._model,
+            tools,
+            tally,
+            len(prompt),
+            timeline=timeline,
+            reasoning=reasoning,
+            request_id=context.id(),
+        )
         hints = identity_hints(body, context)
         trail = follow(hints.scope, prompt)
-        return Job(request, hints, trail, self._placing.prepare(trail.tokens), preprocessed, reply)
+        job = Job(request, hints, trail, self._placing.prepare(trail.tokens), preprocessed, reply)
+        timeline.prepared()
+        return job
 
     def _tools(self, request: ChatRequest) -> tuple[ToolSet, Judge]:
         # Sub-agents start together with tools that are new to all of them.
@@ -190,6 +204,7 @@ class ChatEngine:
             flight = Flight(self._placing, asked, context.is_stopped)
             try:
                 started = await flight.start(self._routed, job.preprocessed, job.prompt, context)
+                job.reply.timeline.placed(flight.placement_ms)
                 async for chunk in self._chunks(job.reply, flight, *started, context):
                     yield chunk
                 if job.request.wants_usage and job.reply.finished:
@@ -202,7 +217,9 @@ class ChatEngine:
         try:
             yield
         finally:
-            self._metrics.count(self._model.name, reply.tally, reply.finish_reason or _failure(context))
+            self._metrics.tools.count(self._model.name, reply.tally, reply.finish_reason or _failure(context))
+            if reply.finished:
+                self._metrics.phases.observe(self._model.name, reply.timeline)
 
     def _interval(self) -> float:
         return max(self._settings.stream_interval_ms / 1e3, self._placing.streams() / CHUNKS_PER_SECOND)

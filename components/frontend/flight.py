@@ -80,6 +80,11 @@ class Flight:
             self._placing.metrics.placed_again(self._placing.model, served=served)
         return first
 
+    @property
+    def placement_ms(self) -> float:
+        """How long its last placement took; 0 before there was one."""
+        return 0.0 if self._placed is None else self._placed.took_ms
+
     async def failed(self, error: Exception) -> set[int]:
         """Find out which workers are out after what the routed engine raised, and return them."""
         blame = self._placing.blame

@@ -6,6 +6,7 @@ from dynamo.common.utils.prometheus import register_engine_metrics_callback
 from dynamo.runtime import Endpoint
 from prometheus_client import CollectorRegistry, disable_created_metrics
 
+from components.frontend.phase_metrics import PhaseMetrics
 from components.frontend.placing import Placing
 from components.frontend.router_gauges import RouterGauges
 from components.frontend.router_metrics import RouterMetrics
@@ -21,6 +22,7 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.tools = ToolMetrics(self.registry)
         self.router = RouterMetrics(self.registry)
+        self.phases = PhaseMetrics(self.registry)
 
     def watch(self, placings: Iterable[Placing]) -> None:
         """Export the books of these placings, as they are at each scrape."""

@@ -133,6 +133,8 @@ def merged(outputs: Sequence[Json]) -> Json:
         if (usage := output.get("completion_usage")) is not None:
             joined["completion_usage"] = usage
         if (finish := output.get("finish_reason")) is not None:
+            if (said := output.get("engine_data")) is not None:
+                joined["engine_data"] = said
             return {**joined, "finish_reason": finish}
     return joined
 

@@ -16,6 +16,7 @@ from components.frontend.outputs import EngineFailedError, merged
 from components.frontend.request import ChatRequest, Json
 from components.frontend.stop import StopStrings
 from components.frontend.tally import Tally
+from components.frontend.timeline import Timeline
 from components.frontend.usage import TokenCounter
 from toolcall import CallEnd, ContentDelta, Event, Parser, ReasoningDelta, ToolSet
 
@@ -34,6 +35,7 @@ class Reply:
         tools: The request's tools.
         tally: Is told of the calls that leave.
         prompt_tokens: Length of the prompt.
+        timeline: Is told of the first and the last output.
         reasoning: Whether the output starts inside reasoning.
         request_id: Becomes part of the answer's id.
     """
@@ -46,20 +48,22 @@ class Reply:
         tally: Tally,
         prompt_tokens: int,
         *,
+        timeline: Timeline,
         reasoning: bool,
         request_id: str,
     ) -> None:
         self._model = model
         self._request_id = request_id
         self.streaming = request.streaming
-        # Asked for by the server for /v1/messages, which names the stop sequence that matched.
-        self._tells_stop_reason = "stop_reason" in ((request.nvext or {}).get("extra_fields") or ())
+        # The server asks for stop_reason on /v1/messages, which names the stop sequence that matched.
+        self._extra_fields = frozenset((request.nvext or {}).get("extra_fields") or ())
         self._top_logprobs = request.top_logprobs or 0
         self._writer = ChunkWriter(request_id, request.model)
         self._detokenizer = Detokenizer(model.token_bytes, skip_special=request.skip_special_tokens is not False)
         self._stops = StopStrings(request.stop_strings, include=bool(request.include_stop_str_in_output))
         self._parser = Parser(tools, reasoning=reasoning)
         self.tally = tally
+        self.timeline = timeline
         self._events: list[Event] = []
         self._logprobs: list[Json] = []
         self.tokens = TokenCounter(prompt_tokens, model.think_end_id if reasoning else None)
@@ -78,6 +82,7 @@ class Reply:
         Raises:
             EngineFailedError: If an output reports an error.
         """
+        self.timeline.first_token()
         # What came together is read at once, unless a stop string may end the answer in its middle.
         for output in outputs if self._stops else [merged(outputs)]:
             if self.finished:
@@ -87,6 +92,8 @@ class Reply:
     def _feed_one(self, output: Json) -> None:
         self.tokens.count(output)
         finish = _engine_finish(output.get("finish_reason"))
+        if finish is not None:
+            self.timeline.read(output)
         shown = self._without_end_token(output) if finish == "stop" else output
         if shown.get("log_probs"):
             self._logprobs.extend(logprob_entries(shown, self._model.token_bytes, self._top_logprobs))
@@ -136,9 +143,17 @@ class Reply:
             return None
         logprobs, self._logprobs = self._logprobs, []
         chunk = {**self._writer.delta(delta, logprobs, self.finish_reason), "llm_metrics": self.tokens.meter()}
-        if self._tells_stop_reason and self._stops.matched is not None:
-            chunk["nvext"] = {"stop_reason": self._stops.matched}
+        if self._extra_fields and self.finished and (extra := self._extra()):
+            chunk["nvext"] = extra
         return chunk
+
+    def _extra(self) -> Json:
+        extra: Json = {}
+        if "stop_reason" in self._extra_fields and self._stops.matched is not None:
+            extra["stop_reason"] = self._stops.matched
+        if "timing" in self._extra_fields:
+            extra["timing"] = self.timeline.timing()
+        return extra
 
     def _report(self, events: list[Event]) -> None:
         for event in events:

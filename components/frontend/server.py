@@ -69,7 +69,7 @@ class Frontend:
         settings = Settings(reasoning_gate=flags.reasoning_gate, stream_interval_ms=flags.stream_interval_ms)
         log.info("serving %s, context of %d tokens", model.name, model.context_length)
         placing = await self.places.of(model.name, self._runtime, instance.triple())
-        engine = ChatEngine(model, routed, placing, settings, self.metrics.tools)
+        engine = ChatEngine(model, routed, placing, settings, self.metrics)
         return PythonAsyncEngine(engine, asyncio.get_running_loop())
 
     async def serve(self) -> None:

@@ -14,6 +14,8 @@ from graphs.settings.vllm import VllmSettings
 _LOOPBACK = "127.0.0.1"
 # Dynamo's relay in the same process subscribes to it; a port without a star would be one to connect to.
 _EVENTS = {"publisher": "zmq", "topic": "kv-events", "enable_kv_cache_events": True}
+# Dynamo would set the class that this one derives from; a class of the user's own stays.
+_SCHEDULER = "components.engine.scheduler.TimedScheduler"
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,11 @@ def launch(config: Config, service: ServiceConfig, settings: VllmSettings, ports
     """Add transfer and event configurations, ports, layout and the store's file to what a person wrote."""
     on_gpu = service.args.resources.gpu > 0
     moves_kv = transfer.transfer_config(settings, service.service.role, on_gpu=on_gpu)
-    added = {"kv_transfer_config": moves_kv, "kv_events_config": _events(settings, ports)}
+    added = {
+        "kv_transfer_config": moves_kv,
+        "kv_events_config": _events(settings, ports),
+        "scheduler_cls": settings.scheduler_cls or (_SCHEDULER if settings.forward_pass_metrics else None),
+    }
     env = {
         **_choices(settings),
         **_addresses(settings, ports, spans_machines=config.runtime.spans_machines),

@@ -98,6 +98,7 @@ class VllmSettings(Settings):
         "Prompt tokens above which a prompt yields to others."
     )
     scheduler_reserve_full_isl: Negatable = setting("Whether a prompt is admitted only when all of it fits.")
+    scheduler_cls: str | None = setting("Class of the scheduler; by default, with `forward-pass-metrics`, ours.")
     disable_hybrid_kv_cache_manager: Negatable = setting("Whether all layers share one kind of KV block.")
     compilation_config: Json | None = setting("vLLM's CompilationConfig; cudagraph_mode is in it.")
     speculative_config: Json | None = setting("vLLM's SpeculativeConfig: method, num_speculative_tokens, ….")

@@ -1,7 +1,8 @@
 """A Dynamo worker that says what the prompt tells it to.
 
 The last user message is a JSON object: ``say`` (text to answer with), ``chunk`` (tokens in an output), ``finish``
-(finish reason), ``error`` (raise after saying), ``endless`` (repeat until cancelled), ``logprob`` (of every token).
+(finish reason), ``error`` (raise after saying), ``endless`` (repeat until cancelled), ``logprob`` (of every token),
+``engine_data`` (passed on with the last output).
 Real frontend, real runtime and real request plane; only the model is replaced. What it was asked for is kept and given
 back as text when told to ``echo`` a field of the request.
 """
@@ -49,7 +50,7 @@ async def generate(request: dict[str, Any], context: Any = None) -> AsyncIterato
         await asyncio.sleep(0)
     if "error" in told:
         raise InvalidArgument(told["error"])
-    yield {"token_ids": [], "finish_reason": told.get("finish", "stop")}
+    yield {"token_ids": [], "finish_reason": told.get("finish", "stop"), "engine_data": told.get("engine_data")}
 
 
 async def main() -> None:

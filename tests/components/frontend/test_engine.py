@@ -6,21 +6,19 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from components.frontend.engine import CHUNKS_PER_SECOND, ChatEngine, Context, Settings
+from components.frontend.metrics import Metrics
 from components.frontend.model import ServedModel
 from components.frontend.placing import Placing
-from components.frontend.router_metrics import RouterMetrics
-from components.frontend.tool_metrics import ToolMetrics
 from router import Plain, Router
 from toolcall import tag, tools
 
 
 def chat_engine(model: ServedModel, streams: int = 0) -> ChatEngine:
-    registry = CollectorRegistry()
-    placing = Placing(model.name, Router(Plain()), RouterMetrics(registry), streams=lambda: streams)
-    return ChatEngine(model, cast("Any", None), placing, Settings(), ToolMetrics(registry))
+    metrics = Metrics()
+    placing = Placing(model.name, Router(Plain()), metrics.router, streams=lambda: streams)
+    return ChatEngine(model, cast("Any", None), placing, Settings(), metrics)
 
 
 @pytest.mark.parametrize(

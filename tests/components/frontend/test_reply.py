@@ -9,6 +9,7 @@ from components.frontend.outputs import EngineFailedError
 from components.frontend.reply import Reply
 from components.frontend.request import ChatRequest, Json
 from components.frontend.tally import Tally
+from components.frontend.timeline import Timeline
 from toolcall import parse_tools
 from toolcall.buckets import Judge
 
@@ -17,7 +18,9 @@ REQUEST = ChatRequest(model="glm", messages=[], stream=True)
 
 def reply(model: ServedModel, request: ChatRequest = REQUEST, tools: list[Json] | None = None) -> Reply:
     parsed = parse_tools(tools, None, request.parallel_tool_calls)
-    return Reply(request, model, parsed, Tally(parsed, Judge(tools)), 3, reasoning=False, request_id="r7")
+    return Reply(
+        request, model, parsed, Tally(parsed, Judge(tools)), 3, timeline=Timeline(), reasoning=False, request_id="r7"
+    )
 
 
 def ids(tokenizer: Tokenizer, text: str) -> list[int]:

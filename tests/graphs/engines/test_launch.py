@@ -57,6 +57,15 @@ def test_choices_that_are_no_flags_are_variables(configure: Resolve, lay_out: La
     assert not {"VLLM_KV_CACHE_LAYOUT", "DYN_FORWARDPASS_METRIC_PORT", "MOONCAKE_CONFIG_PATH"} & set(decode)
 
 
+def test_an_engine_that_tells_its_steps_times_its_requests(configure: Resolve, lay_out: LayOut) -> None:
+    plan = lay_out(configure(text=FILE), gpus=8)
+    assert argument(process(plan, "Prefill-0"), "--scheduler-cls") == "components.engine.scheduler.TimedScheduler"
+    assert "--scheduler-cls" not in process(plan, "Decode").argv
+
+    plan = lay_out(configure("--Prefill.scheduler-cls=mine.Scheduler", text=FILE), gpus=8)
+    assert argument(process(plan, "Prefill-0"), "--scheduler-cls") == "mine.Scheduler"
+
+
 def test_the_stores_file_is_written_for_those_who_name_it(configure: Resolve, lay_out: LayOut) -> None:
     plan = lay_out(configure(text=FILE), gpus=8)
     assert process(plan, "Prefill-0").env["MOONCAKE_CONFIG_PATH"] == "/run/graph/mooncake.json"

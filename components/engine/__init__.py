@@ -1,0 +1,1 @@
+"""What of ours runs inside vLLM's engines."""
