@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import cast
 
 from graphs.process import ProcessSpec
-from graphs.supervisor.guard import sweep
+from graphs.supervisor.guard import members, shared_memory, sweep
 from graphs.supervisor.lines import LineSplitter
 
 TAIL_LINES = 20
@@ -49,6 +49,7 @@ class Child(asyncio.SubprocessProtocol):
         self._on_cleared = on_cleared
         self._lines = LineSplitter()
         self._silent = asyncio.Event()
+        self._shared: set[bytes] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Asyncio calls it when the process runs."""
@@ -73,6 +74,7 @@ class Child(asyncio.SubprocessProtocol):
         """Ask the process itself to end. What it started is its own to tell: an engine drains through its workers."""
         # Not through the transport: Popen would wait for the process and steal its return code from asyncio.
         if not self.exited.done():
+            self._shared |= shared_memory(members({self.pid}, self._mark))
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGTERM)
 
@@ -86,7 +88,8 @@ class Child(asyncio.SubprocessProtocol):
     async def ended(self) -> int:
         """Wait for its end, kill what it started and left behind, hear their last words; the return code."""
         code = await asyncio.shield(self.exited)
-        if not await asyncio.to_thread(sweep, {self.pid}, self._mark, limit_s=_CLEAR_LIMIT_S):
+        swept = asyncio.to_thread(sweep, {self.pid}, self._mark, limit_s=_CLEAR_LIMIT_S, shared=self._shared)
+        if not await swept:
             self._on_cleared(self.pid)
         try:
             # What could not be killed may hold the pipe.

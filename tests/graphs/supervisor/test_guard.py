@@ -1,7 +1,7 @@
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -126,3 +126,61 @@ def ignores(pid: int, number: int) -> bool:
     """Whether the process ignores a signal, as `SigIgn` of proc(5) says it."""
     status = Path(f"/proc/{pid}/status").read_text().split("SigIgn:")[1].split()[0]
     return bool(int(status, 16) >> (number - 1) & 1)
+
+
+# Maps shared memory as an engine's inner process does, without Python's cleaner, and waits.
+SHARING = """
+import mmap, os, sys, time
+for name in sys.argv[1:]:
+    file = os.open(name, os.O_CREAT | os.O_RDWR)
+    os.ftruncate(file, 4096)
+    globals()[name] = mmap.mmap(file, 4096)
+print(flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def names() -> Iterator[dict[str, Path]]:
+    """Shared memory of Python, of vLLM, of another program."""
+    unique = uuid.uuid4().hex
+    paths = {name: Path("/dev/shm", f"{name}_{unique}") for name in ("psm", "vllm_dist", "weights")}  # noqa: S108 - it is what is tested
+    yield paths
+    for path in paths.values():
+        path.unlink(missing_ok=True)
+
+
+def sharing(graph_id: str, paths: Iterable[Path]) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-I", "-S", "-c", SHARING, *map(str, paths)]
+    env = {guard.VARIABLE: f"{graph_id}/Decode-0"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True, env=env)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+def test_shared_memory_of_killed_members_goes_with_them_and_no_other(graph_id: str, names: dict[str, Path]) -> None:
+    with sharing(graph_id, names.values()) as process:
+        guard.sweep({process.pid}, guard.mark(graph_id))
+    assert [name for name, path in names.items() if path.exists()] == ["weights"]
+
+
+def test_shared_memory_that_another_process_has_stays(graph_id: str, names: dict[str, Path]) -> None:
+    other = uuid.uuid4().hex
+    with sharing(other, [names["psm"]]) as stranger:
+        with sharing(graph_id, [names["psm"], names["vllm_dist"]]) as process:
+            guard.sweep({process.pid}, guard.mark(graph_id))
+        assert [name for name, path in names.items() if path.exists()] == ["psm"]
+        guard.sweep({stranger.pid}, guard.mark(other))
+    assert not names["psm"].exists()
+
+
+def test_shared_memory_of_those_who_ended_by_themselves_is_removed_when_it_is_named(
+    graph_id: str, names: dict[str, Path]
+) -> None:
+    with sharing(graph_id, [names["vllm_dist"]]) as process:
+        held = guard.shared_memory({process.pid})
+        process.kill()
+    assert held == {bytes(names["vllm_dist"])}
+    guard.sweep({process.pid}, guard.mark(graph_id), shared=held)
+    assert not names["vllm_dist"].exists()
