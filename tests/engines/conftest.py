@@ -77,6 +77,15 @@ def dense(serve: Start) -> Miniature:
 
 
 @pytest.fixture(scope="module")
+def wide(serve: Start) -> Miniature:
+    """One engine of each stage, for as many requests at once as half of two cores are good for."""
+    sides = ("Prefill", "Decode")
+    return serve(
+        "cpu-dense", *(f"--{side}.{flag}" for side in sides for flag in ("ServiceArgs.workers=1", "max-num-seqs=32"))
+    )
+
+
+@pytest.fixture(scope="module")
 def mla(serve: Start) -> Miniature:
     """A prefill engine of two data-parallel ranks and a decoder of two tensor-parallel ones, with latent attention."""
     return serve("cpu-mla")

@@ -65,6 +65,18 @@ def test_a_second_turn_reuses_the_prefix_where_it_is(dense: Miniature, chat: Cha
     until(lambda: engine.counter("vllm:prefix_cache_hits_total") - hits == cached_tokens(second), "the same hits")
 
 
+def test_both_engines_tell_where_a_requests_time_went(chat: Chat) -> None:
+    timing = ask(chat, user(f"How long? {'Look at it again. ' * 100}"), nvext={"extra_fields": ["timing"]}).timing
+    # Nothing was fetched for prefill, and decode fetched the prompt.
+    assert set(timing["prefill"]) == {"admission_ms", "compute_ms"}
+    assert set(timing["decode"]) == {"fetch_ms", "admission_ms", "compute_ms"}
+    phases = [took for stage in ("frontend", "prefill", "decode") for took in timing[stage].values()]
+    assert min(phases) >= 0
+    assert sum(phases) == pytest.approx(timing["ttft_ms"], abs=1)
+    # A prompt of several steps takes longer than one token.
+    assert timing["prefill"]["compute_ms"] > timing["decode"]["compute_ms"]
+
+
 @dataclass(frozen=True)
 class Moved:
     """What one decoder pulled for one request, by its own counters.

@@ -52,11 +52,12 @@ def test_a_restarted_prefill_engine_finds_a_known_prefix_in_the_store(stored: Mi
     until(lambda: [new.process.pid for new in stored.engines("Prefill")] not in ([], [engine.process.pid]), "another")
     (engine,) = stored.engines("Prefill")
     until(lambda: engine.registered(stored), "the engine again", limit_s=READY_LIMIT_S)
-    again = ask(chat, known)
+    again = ask(chat, known, nvext={"extra_fields": ["timing"]})
 
     assert again.reasoning + again.content == first.reasoning + first.content
     assert cached_tokens(again) == whole_blocks
     assert (engine.counter(STORED), engine.counter(LOCAL)) == (whole_blocks, 0)
+    assert again.timing["prefill"]["fetch_ms"] > 0
 
 
 @pytest.mark.parametrize("thinking", [True, False])

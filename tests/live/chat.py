@@ -31,6 +31,7 @@ class Answer:
     Attributes:
         calls: Name and JSON text of the arguments of each call.
         call_ids: Their ids, which are new for each answer.
+        timing: Where the time went, if a whole answer was asked for that.
     """
 
     content: str = ""
@@ -41,6 +42,7 @@ class Answer:
     usage: CompletionUsage | None = field(default=None, compare=False)
     logprobs: list[Any] = field(default_factory=list, compare=False)
     id: str = field(default="", compare=False)
+    timing: Json = field(default_factory=dict, compare=False)
 
 
 def answer_of(completion: ChatCompletion) -> Answer:
@@ -57,6 +59,7 @@ def answer_of(completion: ChatCompletion) -> Answer:
         usage=completion.usage,
         logprobs=list((choice.logprobs and choice.logprobs.content) or []),
         id=completion.id,
+        timing=(completion.model_extra or {}).get("nvext", {}).get("timing", {}),
     )
 
 
