@@ -20,6 +20,7 @@ from benchmarks.frontend.processes import BenchmarkError
 from benchmarks.router import ablation, frontends, host, loads, prices, targets
 from benchmarks.router.decision import part as decision
 from benchmarks.router.live import part as live
+from graphs.commands import pictures
 from graphs.commands.replay import plots
 from graphs.commands.replay.sources import open_trace
 from graphs.errors import Refusal
@@ -60,7 +61,7 @@ def _arguments() -> argparse.Namespace:
 
 def _run(flags: argparse.Namespace) -> bool:
     if flags.plot:
-        plots.check(flags.plot)
+        pictures.check(flags.plot)
     trace = open_trace(Path(flags.trace)) if flags.trace else None
     where = machine.describe(("ai-dynamo", "msgspec", "numpy"))
     met = True

@@ -1,54 +1,26 @@
 """The figures of a replay as matplotlib draws them; its windows and global state are not touched."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from graphs.commands.pictures import COLORS
 from graphs.commands.replay.results import Results
 from router.replay.report import Column, columns
 from router.replay.series import Series
 
-# Okabe and Ito's, told apart by everybody; yellow is left out, it is too pale for a line.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _DASHES = ("-", "--", "-.", ":")
 _MARKERS = "osD^vPX"
 _BOUND = "#777777"
-_STYLE: dict[Any, Any] = {  # Of matplotlib's own names, which are a type there.
-    "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": "medium",
-    "axes.axisbelow": True,
-    "font.size": 9,
-    "grid.color": "#e4e4e4",
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    # Else two pictures of the same figures differ.
-    "svg.hashsalt": "dynamo",
-}
 
 
 def picture(results: Results) -> Figure:
     """Draw one load as what happened in its first run, and a sweep of loads as a curve."""
-    with rc_context(_STYLE):
-        if len(results.ask.loads) > 1:
-            return _curves(results)
-        return _run(results.series, f"{results.title}, seed {results.sizes[0].seed}")
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write it as its suffix says; equal figures make equal files.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
-    with rc_context(_STYLE):
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
+    if len(results.ask.loads) > 1:
+        return _curves(results)
+    return _run(results.series, f"{results.title}, seed {results.sizes[0].seed}")
 
 
 def _run(series: Mapping[str, Series], title: str) -> Figure:
@@ -69,7 +41,7 @@ def _rank_load(axes: Axes, series: Mapping[str, Series]) -> None:
     width = 0.84 / len(series)
     for number, each in enumerate(series.values()):
         places = [rank + (number + 0.5) * width - 0.42 for rank in range(len(each.rank_load))]
-        axes.bar(places, each.rank_load, width * 0.9, color=_COLORS[number % len(_COLORS)])
+        axes.bar(places, each.rank_load, width * 0.9, color=COLORS[number % len(COLORS)])
     axes.axhline(1.0, color=_BOUND, linewidth=1)
     axes.set(title="New tokens computed, by prefill rank", xlabel="rank", ylabel="over the mean rank's")
     axes.set_xticks(range(len(each.rank_load)))
@@ -154,9 +126,9 @@ def _range(points: Iterable[Column], name: str) -> tuple[list[float], tuple[list
 
 
 def _line(number: int) -> dict[str, Any]:
-    style = _DASHES[number // len(_COLORS) % len(_DASHES)]
+    style = _DASHES[number // len(COLORS) % len(_DASHES)]
     return {
-        "color": _COLORS[number % len(_COLORS)],
+        "color": COLORS[number % len(COLORS)],
         "linestyle": style,
         "linewidth": 2.0 if number == 0 else 1.4,
         "zorder": 3 - (number > 0),

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from graphs.commands import pictures
 from graphs.commands.replay import document, plots
 from graphs.commands.replay.ask import Ask, source_of, trace_of
 from graphs.commands.replay.cluster import cluster_of
@@ -35,7 +36,7 @@ def run(ask: Ask, config: Config, *, rank_kv_tokens: int | None, host_gib: float
     """
     ask.check()
     if ask.plot is not None:
-        plots.check(ask.plot)
+        pictures.check(ask.plot)
     cluster, costs = cluster_of(config, rank_kv_tokens, host_gib)
     source = source_of(ask)
     results = Results(ask, cluster, costs)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from graphs.commands.replay import plots
+from graphs.commands import pictures
 from graphs.errors import Refusal
 
 
@@ -17,11 +17,11 @@ from graphs.errors import Refusal
 )
 def test_a_place_where_nothing_can_be_drawn_is_refused(path: str, says: str) -> None:
     with pytest.raises(Refusal, match=says):
-        plots.check(Path(path))
+        pictures.check(Path(path))
 
 
 def test_without_matplotlib_a_picture_is_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     # As Python has it for a module that must not be imported.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(Refusal, match=r"^--plot a\.png: pictures need matplotlib: pip install matplotlib$"):
-        plots.check(Path("a.png"))
+        pictures.check(Path("a.png"))
