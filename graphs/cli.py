@@ -16,6 +16,7 @@ from graphs import overrides
 from graphs.commands import configuration
 from graphs.commands.describe import describe
 from graphs.commands.doctor import doctor
+from graphs.commands.plan import plan
 from graphs.commands.replay import replay
 from graphs.commands.serve import serve
 from graphs.commands.toolcalls import app as toolcalls
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.command("serve")(serve)
 app.command("graphs")(describe)
 app.command("doctor")(doctor)
+app.command("plan")(plan)
 app.command("replay")(replay)
 app.add_typer(configuration.app, name="config")
 app.add_typer(toolcalls, name="toolcall")

@@ -17,6 +17,9 @@ class Resources(Strict):
     gpu: NonNegativeInt = Field(
         default=0, description="GPUs of one replica; by default those of the topology for an engine, else none."
     )
+    gpu_type: str | None = Field(
+        default=None, description="Which GPU: h100, h200, b200 or gb200; `dynamo plan` reads it."
+    )
 
 
 class ServiceArgs(Strict):

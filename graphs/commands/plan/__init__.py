@@ -1,0 +1,86 @@
+"""`dynamo plan`: where each engine's GPU memory goes, and what is left for sessions, from the configuration alone."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphs.commands import options
+from graphs.commands.pictures import check
+from graphs.commands.plan.document import document
+from graphs.commands.plan.engines import planned
+from graphs.commands.plan.text import text
+from graphs.errors import Refusal
+from graphs.memory.devices import GIB, Device, device
+from graphs.memory.weights import CHECKPOINTS
+from graphs.nearest import did_you_mean
+
+_SESSION_TOKENS = 140_000
+
+Gpu = Annotated[str | None, typer.Option(help="GPU of every engine, instead of the file's: h100, h200, b200, gb200.")]
+HbmGib = Annotated[float | None, typer.Option(help="Memory of another GPU, in GiB, as its driver reports it.", min=1)]
+Model = Annotated[Path | None, typer.Option(help="A checkpoint's folder or config.json, instead of known shapes.")]
+Weights = Annotated[str | None, typer.Option(help="Format of the weights, instead of what the model's name says.")]
+SessionTokens = Annotated[int, typer.Option(help="Length of a session, in tokens.", min=1)]
+Assume = Annotated[list[str] | None, typer.Option(metavar="NAME=GIB", help="A rung that is assumed, by its name.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the ladders; .png or .svg, needs matplotlib.")]
+
+
+def plan(
+    context: typer.Context,
+    *,
+    target: options.Target = options.DEFAULT_TARGET,
+    file: options.File = None,
+    gpu: Gpu = None,
+    hbm_gib: HbmGib = None,
+    model: Model = None,
+    weights: Weights = None,
+    session_tokens: SessionTokens = _SESSION_TOKENS,
+    assume: Assume = None,
+    plot: Plot = None,
+    as_json: options.Json = False,
+    working_dir: options.WorkingDir = None,
+) -> int:
+    """Show the memory ladder of each vLLM engine, and how many sessions fit. Exit code 1 if one does not fit."""
+    if plot:
+        check(plot)
+    model = model.absolute() if model else None
+    config = options.load_config(target, file, context.obj, working_dir)
+    engines = planned(
+        config, device=_device(gpu, hbm_gib), model=model, weights=_weights(weights), assumed=_assumed(assume or ())
+    )
+    if plot:
+        from graphs.commands.plan.pictures import draw  # noqa: PLC0415 - matplotlib takes a second.
+
+        draw(plot, engines)
+    if as_json:
+        sys.stdout.write(json.dumps(document(engines, session_tokens), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(text(engines, session_tokens, colour=sys.stdout.isatty()))
+    return 0 if all(not each.ladder.missing_bytes for each in engines) else 1
+
+
+def _device(gpu: str | None, hbm_gib: float | None) -> Device | None:
+    if hbm_gib is not None:
+        return Device(gpu or f"{hbm_gib:g} GiB", round(hbm_gib * GIB))
+    return None if gpu is None else device(gpu)
+
+
+def _weights(name: str | None) -> str | None:
+    if name is not None and name not in CHECKPOINTS:
+        raise Refusal(f"--weights {name}: {did_you_mean(name, list(CHECKPOINTS))}")
+    return name
+
+
+def _assumed(given: Sequence[str]) -> Mapping[str, int]:
+    found = {}
+    for each in given:
+        name, _, gib = each.partition("=")
+        try:
+            found[name] = round(float(gib) * GIB)
+        except ValueError:
+            raise Refusal(f"--assume {each}: write NAME=GIB, such as cuda-graphs=2.5") from None
+    return found

@@ -1,0 +1,53 @@
+"""The ladders as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphs.commands.plan.engines import Planned
+
+
+def document(engines: Sequence[Planned], session_tokens: int) -> dict[str, Any]:
+    """Return all that is shown, by names with their units."""
+    return {"session_tokens": session_tokens, "engines": [_engine(each, session_tokens) for each in engines]}
+
+
+def _engine(planned: Planned, session_tokens: int) -> dict[str, Any]:
+    ladder, engine = planned.ladder, planned.engine
+    return {
+        "service": ladder.engine,
+        "model": engine.shapes.name,
+        "weights": engine.weights,
+        "topology": ladder.topology.name,
+        "gpus": ladder.topology.gpus,
+        "gpu": ladder.device.name,
+        "hbm_bytes": ladder.device.hbm_bytes,
+        "rungs": [
+            {"name": rung.name, "bytes": rung.size_bytes, "kind": rung.kind, "why": rung.why} for rung in ladder.rungs
+        ],
+        "kv_bytes": ladder.kv_bytes,
+        "kv_cache_dtype": ladder.row.cache_dtype,
+        "kv_copies": ladder.topology.kv_copies,
+        "token_bytes": ladder.token_bytes,
+        "tokens_per_gpu": ladder.gpu_tokens,
+        "tokens_per_engine": ladder.engine_tokens,
+        "sessions_per_engine": ladder.sessions(session_tokens),
+        "host": [
+            {
+                "name": tier.name,
+                "bytes": tier.size_bytes,
+                "tokens": tier.tokens,
+                "sessions": tier.tokens // session_tokens,
+            }
+            for tier in planned.tiers
+        ],
+        "max_model_len": ladder.max_model_len,
+        "missing_bytes": ladder.missing_bytes,
+        "mends": [
+            {
+                "change": mend.change,
+                "missing_bytes": mend.ladder.missing_bytes,
+                "tokens_per_gpu": mend.ladder.gpu_tokens,
+            }
+            for mend in planned.mends
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Where an engine's GPU memory goes: weights, buffers, and what is left for KV."""

@@ -1,0 +1,168 @@
+"""The memory ladder of one GPU: from what it has down to the KV that is left, and what that holds."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from components.kvcache.rows import BF16, FP8, ROWS, Model, Row, token_bytes
+from graphs.memory.assumptions import Assumption, assumptions
+from graphs.memory.devices import Device
+from graphs.memory.shapes import Shapes
+from graphs.memory.topology import Topology, topology
+from graphs.memory.weights import CHECKPOINTS, parts
+from graphs.settings.vllm import VllmSettings
+
+_UTILIZATION: Final = 0.92
+"""vLLM 0.31's `--gpu-memory-utilization` where the configuration does not say."""
+
+_ALIASES: Final = {"auto": BF16, "bfloat16": BF16, "fp8": FP8, "fp8_e4m3": FP8}
+
+
+class Rung(msgspec.Struct, frozen=True):
+    """What one thing takes of a GPU.
+
+    Attributes:
+        name: What it is.
+        size_bytes: On each GPU.
+        kind: `reserve`, `weights` or `assumed`; what is left over is `kv`.
+        why: How it comes about.
+    """
+
+    name: str
+    size_bytes: int
+    kind: str
+    why: str
+
+
+class Engine(msgspec.Struct, frozen=True):
+    """What decides an engine's ladder.
+
+    Attributes:
+        name: The service's.
+        settings: Its flags.
+        shapes: Its model.
+        weights: Name of the weights' format.
+        device: Its GPUs.
+        assumed: Assumptions that were given instead of the defaults, in bytes, by name.
+    """
+
+    name: str
+    settings: VllmSettings
+    shapes: Shapes
+    weights: str
+    device: Device
+    assumed: Mapping[str, int] = {}
+
+
+class Ladder(msgspec.Struct, frozen=True):
+    """One GPU of an engine, and what all of its GPUs keep together.
+
+    Attributes:
+        engine: The service's name.
+        device: The GPU.
+        topology: The engine's ranks.
+        row: The format of a KV row.
+        rungs: What is taken, in order.
+        token_bytes: KV of one token on one GPU that keeps it.
+        max_model_len: Longest session, in tokens.
+    """
+
+    engine: str
+    device: Device
+    topology: Topology
+    row: Row
+    rungs: tuple[Rung, ...]
+    token_bytes: int
+    max_model_len: int
+
+    @property
+    def kv_bytes(self) -> int:
+        """What is left for KV on a GPU; negative if weights and buffers do not fit."""
+        return self.device.hbm_bytes - sum(rung.size_bytes for rung in self.rungs)
+
+    @property
+    def gpu_tokens(self) -> int:
+        """Tokens that one GPU keeps."""
+        return max(0, self.kv_bytes) // self.token_bytes
+
+    @property
+    def session_tokens(self) -> int:
+        """The longest session's tokens that one GPU has to keep: DCP ranks share them."""
+        return -(-self.max_model_len // self.topology.decode_context)
+
+    @property
+    def engine_tokens(self) -> int:
+        """Different tokens that the whole engine keeps."""
+        return self.gpu_tokens * self.topology.kv_groups
+
+    @property
+    def missing_bytes(self) -> int:
+        """What a GPU lacks for one session of the longest length, which vLLM wants to start; 0 if it fits."""
+        return max(0, self.session_tokens * self.token_bytes - self.kv_bytes)
+
+    def sessions(self, tokens: int) -> int:
+        """Return how many sessions of this length the engine keeps, each whole on its own ranks."""
+        on_gpu = -(-tokens // self.topology.decode_context)
+        groups = self.topology.kv_groups // self.topology.decode_context
+        return groups * (self.gpu_tokens // on_gpu)
+
+
+def row_of(settings: VllmSettings) -> Row:
+    """Return the KV row that an engine's flags choose; vLLM's own choice is bf16."""
+    name = settings.kv_cache_dtype or "auto"
+    return _ALIASES.get(name) or ROWS.get(name) or BF16
+
+
+def ladder(engine: Engine) -> Ladder:
+    """Compute one GPU's ladder."""
+    settings, shapes = engine.settings, engine.shapes
+    ranks = topology(settings)
+    row = row_of(settings)
+    return Ladder(
+        engine=engine.name,
+        device=engine.device,
+        topology=ranks,
+        row=row,
+        rungs=(_reserve(engine), *_weights(engine, ranks), *_assumed(engine, ranks)),
+        token_bytes=token_bytes(shapes.kv if drafts(settings) else _without_mtp(shapes), row).all_bytes,
+        max_model_len=settings.max_model_len or shapes.max_position_embeddings,
+    )
+
+
+def drafts(settings: VllmSettings) -> bool:
+    """Tell whether the engine's MTP layers draft tokens; without that vLLM does not load them."""
+    return (settings.speculative_config or {}).get("method") == "mtp"
+
+
+def _without_mtp(shapes: Shapes) -> Model:
+    return msgspec.structs.replace(shapes, num_nextn_predict_layers=0).kv
+
+
+def _reserve(engine: Engine) -> Rung:
+    share = engine.settings.gpu_memory_utilization or _UTILIZATION
+    return Rung(
+        "kept free", round(engine.device.hbm_bytes * (1 - share)), "reserve", f"gpu-memory-utilization {share:g}"
+    )
+
+
+def _weights(engine: Engine, ranks: Topology) -> list[Rung]:
+    found = parts(engine.shapes, CHECKPOINTS[engine.weights], mtp=drafts(engine.settings))
+    return [
+        Rung(
+            part.name,
+            -(-part.all_bytes // ranks.shards(part.cut)),
+            "weights",
+            f"{part.parameters / 1e9:,.2f} B parameters in {part.format.name}, over {ranks.shards(part.cut)}",
+        )
+        for part in found
+    ]
+
+
+def _assumed(engine: Engine, ranks: Topology) -> list[Rung]:
+    def given(each: Assumption) -> Rung:
+        size = engine.assumed.get(each.name)
+        why = each.why if size is None else "given"
+        return Rung(each.name, each.size_bytes if size is None else size, "assumed", why)
+
+    return [given(each) for each in assumptions(engine.settings, engine.shapes, ranks)]

@@ -1,0 +1,108 @@
+"""`dynamo plan` as it is called."""
+
+import json
+import time
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import msgspec
+import pytest
+
+from graphs import cli
+from graphs.memory.shapes import ARCHITECTURE, KNOWN
+
+CONFIGS = Path(__file__).parents[4] / "configs"
+GPU_CONFIGS = sorted(path.name for path in CONFIGS.glob("*.yaml") if path.name.startswith(("gb200", "h200")))
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str, file: str = "gb200-1p4d.yaml") -> tuple[int, str, str]:
+    code = cli.run(["plan", "-f", str(CONFIGS / file), *words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("file", GPU_CONFIGS)
+def test_every_gpu_configuration_fits_and_is_answered_at_once(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    begun = time.process_time()
+    code, out, _ = run(capsys, "--json", file=file)
+    assert time.process_time() - begun < 2
+    engines = json.loads(out)["engines"]
+    assert code == 0
+    assert [engine["service"] for engine in engines] == ["Prefill", "Decode"]
+    for engine in engines:
+        assert engine["kv_bytes"] + sum(rung["bytes"] for rung in engine["rungs"]) == engine["hbm_bytes"]
+        assert engine["tokens_per_gpu"] == engine["kv_bytes"] // engine["token_bytes"]
+        assert (engine["missing_bytes"], engine["mends"]) == (0, [])
+
+
+def test_a_person_sees_a_ladder_for_each_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--session-tokens", "200000")
+    lines = out.splitlines()
+    assert (code, [line for line in lines if line.endswith("one GPU:")]) == (
+        0,
+        [
+            "Prefill: GLM-5.3 in nvfp4, DEP8 on 8 x gb200; one GPU:",
+            "Decode: GLM-5.3 in nvfp4, TP4 on 4 x gb200; one GPU:",
+        ],
+    )
+    assert any(line.strip().startswith("resident sessions of 200,000 tokens: 9 an engine, 36 on 4") for line in lines)
+    assert any(line.strip().startswith("host, Mooncake: 1,120 GiB") for line in lines)
+    bars = [line[14:62] for line in lines if " GiB  " in line and "host" not in line]
+    assert {len(bar) for bar in bars} == {48}
+    assert bars[0] == "█" * 48
+    assert all(bar.strip() for bar in bars), "a rung that is there is seen"
+
+
+def test_what_does_not_fit_says_by_how_much_and_what_would_help(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--gpu", "h100", "--weights", "fp8")
+    assert code == 1
+    assert "DOES NOT FIT: " in out
+    assert "GiB a GPU are missing for one session of 1,048,576 tokens (max-model-len)" in out
+
+
+def test_assumptions_shapes_and_gpus_can_be_given(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    shapes = msgspec.to_builtins(KNOWN["GLM-5.3"]) | {"model_type": ARCHITECTURE, "num_hidden_layers": 10}
+    (tmp_path / "config.json").write_text(json.dumps(shapes))
+    words = ["--model", str(tmp_path), "--hbm-gib", "100", "--assume", "cuda-graphs=0", "--assume", "all-to-all=1.5"]
+    code, out, _ = run(capsys, *words, "--json")
+    prefill = json.loads(out)["engines"][0]
+    rungs = {rung["name"]: rung for rung in prefill["rungs"]}
+    assert (code, prefill["model"], prefill["hbm_bytes"]) == (0, tmp_path.name, 100 << 30)
+    assert (rungs["cuda-graphs"]["bytes"], rungs["all-to-all"]["bytes"]) == (0, 3 << 29)
+    assert rungs["all-to-all"]["why"] == "given"
+    assert prefill["token_bytes"] == 10 * 352 + 4 * 132 + 484
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "says"),
+    [
+        (["--gpu", "gb20"], "gb200-1p4d.yaml", "--gpu gb20: did you mean 'gb200'? For another give --hbm-gib"),
+        (["--weights", "int4"], "gb200-1p4d.yaml", "--weights int4: "),
+        (
+            ["--assume", "cuda-graphs"],
+            "gb200-1p4d.yaml",
+            "--assume cuda-graphs: write NAME=GIB, such as cuda-graphs=2.5",
+        ),
+        (["--assume", "cuda-graph=1"], "gb200-1p4d.yaml", "--assume cuda-graph: did you mean 'cuda-graphs'?"),
+        (["--model", "nowhere"], "gb200-1p4d.yaml", "nowhere: No such file or directory; name a checkpoint's folder"),
+        (["--plot", "a.pdf"], "gb200-1p4d.yaml", "--plot a.pdf: name a file that ends in .png or .svg"),
+        ([], "local.yaml", "no service runs vLLM, so there is no GPU memory to plan"),
+        (["--gpu", "h200"], "cpu-dense.yaml", "Prefill.model ./models/tiny-dense: not one of GLM-5, GLM-5.1"),
+        (["--Prefill.model=zai-org/GLM-5.3"], "cpu-dense.yaml", "Prefill.ServiceArgs.resources.gpu-type: not set"),
+    ],
+)
+def test_bad_input_is_one_line_with_its_mend(
+    words: list[str], file: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, *words, file=file)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_the_picture_names_every_rung(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "plan.svg"
+    assert run(capsys, "--plot", str(path))[0] == 0
+    words = " ".join(text.text or "" for text in ET.parse(path).iter("{http://www.w3.org/2000/svg}text"))  # noqa: S314 - we wrote it.
+    for name in ("routed experts, 94.9", "KV: 1,964,685 tokens, 56.2", "cuda-graphs, 1.0", "Decode, TP4 on gb200"):
+        assert name in words

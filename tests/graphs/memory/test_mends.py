@@ -1,0 +1,38 @@
+import pytest
+
+from graphs.memory.ladder import ladder
+from graphs.memory.mends import mends
+from tests.graphs.memory.test_ladder import TP4, engine
+
+LATENT = {**TP4, "kv-cache-dtype": "fp8_ds_mla"}
+
+
+def test_one_change_is_enough_where_one_is() -> None:
+    tight = engine({**LATENT, "max-model-len": 1_150_000})
+    assert ladder(tight).missing_bytes
+    found = mends(tight)
+    assert [mend.change.partition(" ")[0] for mend in found] == [
+        "gpu-memory-utilization",
+        "max-model-len",
+        "kv-cache-dtype",
+    ]
+    assert not any(mend.ladder.missing_bytes for mend in found)
+
+
+def test_changes_are_made_together_where_none_alone_is_enough() -> None:
+    found = mends(engine(LATENT, "h200", "fp8"))
+    assert [mend.change for mend in found] == ["nvfp4 weights and tensor-parallel-size 8"]
+    assert not found[0].ladder.missing_bytes
+
+
+def test_what_nothing_helps_is_told_how_near_it_comes() -> None:
+    found = mends(engine(LATENT, "h100", "bf16"))
+    lacks = [mend.ladder.missing_bytes for mend in found]
+    assert lacks == sorted(lacks)
+    assert lacks[0] > 0
+
+
+@pytest.mark.parametrize("change", ["max-model-len", "weights", "kv-cache-dtype"])
+def test_what_cannot_help_is_not_proposed(change: str) -> None:
+    # No token fits, so no shorter session would; no weights are smaller; and Hopper reads no four-bit rows.
+    assert not any(change in mend.change for mend in mends(engine({**LATENT, "tensor-parallel-size": 1}, "h200")))

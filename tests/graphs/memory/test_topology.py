@@ -1,0 +1,43 @@
+import pytest
+
+from graphs.memory.topology import Topology, topology
+from graphs.memory.weights import Cut
+from graphs.settings.vllm import VllmSettings
+
+TP4 = Topology(tensor=4)
+DEP8 = Topology(data=8, spread=True)
+TEP8 = Topology(tensor=8, spread=True)
+DCP8 = Topology(prefill_context=8, decode_context=8, spread=True)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "name", "gpus"),
+    [
+        (Topology(), "TP1", 1),
+        (TP4, "TP4", 4),
+        (DEP8, "DEP8", 8),
+        (TEP8, "TEP8", 8),
+        (Topology(tensor=2, data=4, spread=True), "DEP4xTP2", 8),
+        (DCP8, "PCP8xDCP8xEP8", 8),
+    ],
+)
+def test_a_topology_has_the_name_that_people_give_it(ranks: Topology, name: str, gpus: int) -> None:
+    assert (ranks.name, ranks.gpus) == (name, gpus)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "tensor", "expert", "whole"), [(TP4, 4, 4, 1), (DEP8, 1, 8, 1), (TEP8, 8, 8, 1), (DCP8, 1, 8, 1)]
+)
+def test_weights_are_cut_over_the_ranks_of_their_kind(ranks: Topology, tensor: int, expert: int, whole: int) -> None:
+    assert (ranks.shards(Cut.TENSOR), ranks.shards(Cut.EXPERT), ranks.shards(Cut.WHOLE)) == (tensor, expert, whole)
+
+
+@pytest.mark.parametrize(("ranks", "copies", "groups"), [(TP4, 4, 1), (DEP8, 1, 8), (TEP8, 8, 1), (DCP8, 1, 8)])
+def test_tensor_ranks_keep_the_same_latent_and_others_their_own(ranks: Topology, copies: int, groups: int) -> None:
+    assert (ranks.kv_copies, ranks.kv_groups) == (copies, groups)
+
+
+def test_it_is_read_from_vllms_flags() -> None:
+    flags = {"data-parallel-size": 8, "enable-expert-parallel": True, "tensor-parallel-size": 1}
+    assert topology(VllmSettings.model_validate(flags)) == DEP8
+    assert topology(VllmSettings()) == Topology()
