@@ -13,10 +13,11 @@ import pytest
 from graphs.engines.store import client_file
 from graphs.machine import free_ports
 from tests.engines.commands import configuration
+from tests.engines.libraries import needs_mooncake
 from tests.live.serving import Graph, until
 
 MIB = 2**20
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), needs_mooncake]
 
 
 def settings() -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import pytest
 from graphs.machine import free_ports
 from tests.engines.asking import ask, cached_tokens, prompt_tokens
 from tests.engines.conftest import Start
+from tests.engines.libraries import needs_mooncake
 from tests.engines.miniature import READY_LIMIT_S, Miniature
 from tests.live.chat import NO_THINKING, Chat, user
 from tests.live.serving import until
@@ -17,7 +18,7 @@ GRAPH = "stored"
 BLOCK = 32
 STORED = "vllm:external_prefix_cache_hits_total"
 LOCAL = "vllm:prefix_cache_hits_total"
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), needs_mooncake]
 
 
 @pytest.fixture(scope="module")
