@@ -12,9 +12,12 @@ from graphs.commands import options
 from graphs.commands.pictures import check
 from graphs.commands.plan.document import document
 from graphs.commands.plan.engines import planned
+from graphs.commands.plan.ledger import document as ledger_document
+from graphs.commands.plan.ledger import markdown
 from graphs.commands.plan.text import text
 from graphs.errors import Refusal
 from graphs.memory.devices import GIB, Device, device
+from graphs.memory.ledger import ledger as claims
 from graphs.memory.weights import CHECKPOINTS
 from graphs.nearest import did_you_mean
 
@@ -26,6 +29,7 @@ Model = Annotated[Path | None, typer.Option(help="A checkpoint's folder or confi
 Weights = Annotated[str | None, typer.Option(help="Format of the weights, instead of what the model's name says.")]
 SessionTokens = Annotated[int, typer.Option(help="Length of a session, in tokens.", min=1)]
 Assume = Annotated[list[str] | None, typer.Option(metavar="NAME=GIB", help="A rung that is assumed, by its name.")]
+Ledger = Annotated[bool, typer.Option("--ledger", help="Only the published numbers beside ours, as Markdown.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the ladders; .png or .svg, needs matplotlib.")]
 
 
@@ -41,10 +45,14 @@ def plan(
     session_tokens: SessionTokens = _SESSION_TOKENS,
     assume: Assume = None,
     plot: Plot = None,
+    ledger: Ledger = False,
     as_json: options.Json = False,
     working_dir: options.WorkingDir = None,
 ) -> int:
     """Show the memory ladder of each vLLM engine, and how many sessions fit. Exit code 1 if one does not fit."""
+    if ledger:
+        sys.stdout.write(json.dumps(ledger_document(claims()), indent=2) + "\n" if as_json else markdown(claims()))
+        return 0
     if plot:
         check(plot)
     model = model.absolute() if model else None
