@@ -7,7 +7,7 @@ import msgspec
 
 from components.kvcache.rows import BF16, FP8, ROWS, Model, Row, token_bytes
 from graphs.memory.assumptions import Assumption, assumptions
-from graphs.memory.devices import Device
+from graphs.memory.devices import GIB, Device
 from graphs.memory.shapes import Shapes
 from graphs.memory.topology import Topology, topology
 from graphs.memory.weights import CHECKPOINTS, parts
@@ -25,7 +25,7 @@ class Rung(msgspec.Struct, frozen=True):
     Attributes:
         name: What it is.
         size_bytes: On each GPU.
-        kind: `reserve`, `weights` or `assumed`; what is left over is `kv`.
+        kind: `reserve`, `weights`, `assumed` or `logged`; what is left over is `kv`.
         why: How it comes about.
     """
 
@@ -45,6 +45,8 @@ class Engine(msgspec.Struct, frozen=True):
         weights: Name of the weights' format.
         device: Its GPUs.
         assumed: Assumptions that were given instead of the defaults, in bytes, by name.
+        logged: The same as vLLM logged them; what is given beats them.
+        logged_weights_bytes: All weights of a GPU as vLLM logged them; None where no log is at hand.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Engine(msgspec.Struct, frozen=True):
     weights: str
     device: Device
     assumed: Mapping[str, int] = {}
+    logged: Mapping[str, int] = {}
+    logged_weights_bytes: int | None = None
 
 
 class Ladder(msgspec.Struct, frozen=True):
@@ -148,7 +152,7 @@ def _reserve(engine: Engine) -> Rung:
 
 def _weights(engine: Engine, ranks: Topology) -> list[Rung]:
     found = parts(engine.shapes, CHECKPOINTS[engine.weights], mtp=drafts(engine.settings))
-    return [
+    rungs = [
         Rung(
             part.name,
             -(-part.all_bytes // ranks.shards(part.cut)),
@@ -157,12 +161,18 @@ def _weights(engine: Engine, ranks: Topology) -> list[Rung]:
         )
         for part in found
     ]
+    if (measured := engine.logged_weights_bytes) is not None:
+        rest = measured - sum(rung.size_bytes for rung in rungs)
+        rungs.append(Rung("beyond these parts", rest, "weights", f"vLLM logged {measured / GIB:,.1f} GiB of weights"))
+    return rungs
 
 
 def _assumed(engine: Engine, ranks: Topology) -> list[Rung]:
-    def given(each: Assumption) -> Rung:
-        size = engine.assumed.get(each.name)
-        why = each.why if size is None else "given"
-        return Rung(each.name, each.size_bytes if size is None else size, "assumed", why)
+    def rung(each: Assumption) -> Rung:
+        if (size := engine.assumed.get(each.name)) is not None:
+            return Rung(each.name, size, "assumed", "given")
+        if (size := engine.logged.get(each.name)) is not None:
+            return Rung(each.name, size, "logged", "vLLM's log")
+        return Rung(each.name, each.size_bytes, "assumed", each.why)
 
-    return [given(each) for each in assumptions(engine.settings, engine.shapes, ranks)]
+    return [rung(each) for each in assumptions(engine.settings, engine.shapes, ranks)]

@@ -11,11 +11,12 @@ import typer
 from graphs.commands import options
 from graphs.commands.pictures import check
 from graphs.commands.plan.document import document
-from graphs.commands.plan.engines import planned
+from graphs.commands.plan.engines import Given, planned
 from graphs.commands.plan.ledger import document as ledger_document
 from graphs.commands.plan.ledger import markdown
 from graphs.commands.plan.text import text
 from graphs.errors import Refusal
+from graphs.memory import calibration
 from graphs.memory.devices import GIB, Device, device
 from graphs.memory.ledger import ledger as claims
 from graphs.memory.weights import CHECKPOINTS
@@ -29,6 +30,10 @@ Model = Annotated[Path | None, typer.Option(help="A checkpoint's folder or confi
 Weights = Annotated[str | None, typer.Option(help="Format of the weights, instead of what the model's name says.")]
 SessionTokens = Annotated[int, typer.Option(help="Length of a session, in tokens.", min=1)]
 Assume = Annotated[list[str] | None, typer.Option(metavar="NAME=GIB", help="A rung that is assumed, by its name.")]
+Calibrate = Annotated[
+    list[str] | None,
+    typer.Option(metavar="[SERVICE=]FILE", help="A log of vLLM's start, to measure what is assumed otherwise."),
+]
 Ledger = Annotated[bool, typer.Option("--ledger", help="Only the published numbers beside ours, as Markdown.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the ladders; .png or .svg, needs matplotlib.")]
 
@@ -44,6 +49,7 @@ def plan(
     weights: Weights = None,
     session_tokens: SessionTokens = _SESSION_TOKENS,
     assume: Assume = None,
+    calibrate: Calibrate = None,
     plot: Plot = None,
     ledger: Ledger = False,
     as_json: options.Json = False,
@@ -55,11 +61,15 @@ def plan(
         return 0
     if plot:
         check(plot)
-    model = model.absolute() if model else None
-    config = options.load_config(target, file, context.obj, working_dir)
-    engines = planned(
-        config, device=_device(gpu, hbm_gib), model=model, weights=_weights(weights), assumed=_assumed(assume or ())
+    # Before the working directory becomes another.
+    given = Given(
+        _device(gpu, hbm_gib),
+        model.absolute() if model else None,
+        _weights(weights),
+        _assumed(assume or ()),
+        _startups(calibrate or ()),
     )
+    engines = planned(options.load_config(target, file, context.obj, working_dir), given)
     if plot:
         from graphs.commands.plan.pictures import draw  # noqa: PLC0415 - matplotlib takes a second.
 
@@ -91,4 +101,12 @@ def _assumed(given: Sequence[str]) -> Mapping[str, int]:
             found[name] = round(float(gib) * GIB)
         except ValueError:
             raise Refusal(f"--assume {each}: write NAME=GIB, such as cuda-graphs=2.5") from None
+    return found
+
+
+def _startups(given: Sequence[str]) -> Mapping[str, calibration.Startup]:
+    found = {}
+    for each in given:
+        name, named, path = each.rpartition("=")
+        found[name if named else ""] = calibration.read(Path(path))
     return found

@@ -7,6 +7,7 @@ import msgspec
 
 from graphs.config import Config, ServiceConfig
 from graphs.errors import Refusal
+from graphs.memory.calibration import Startup, calibrated
 from graphs.memory.devices import DEVICES, Device
 from graphs.memory.devices import device as device_of
 from graphs.memory.host import Tier, tiers
@@ -36,39 +37,70 @@ class Planned(msgspec.Struct, frozen=True):
     engines: int
 
 
-def planned(
-    config: Config, *, device: Device | None, model: Path | None, weights: str | None, assumed: Mapping[str, int]
-) -> list[Planned]:
+class Given(msgspec.Struct, frozen=True):
+    """What the command line says instead of the configuration.
+
+    Attributes:
+        device: GPU of all engines.
+        model: Where to read shapes.
+        weights: Format of the weights.
+        assumed: Sizes of rungs that are assumed, in bytes, by name.
+        startups: What starts of engines measured, by service; an empty name is that of the only one.
+    """
+
+    device: Device | None = None
+    model: Path | None = None
+    weights: str | None = None
+    assumed: Mapping[str, int] = {}
+    startups: Mapping[str, Startup] = {}
+
+
+def planned(config: Config, given: Given) -> list[Planned]:
     """Return every vLLM engine of a configuration with its ladder.
 
     Args:
         config: The configuration.
-        device: GPU of all engines, instead of the configuration's.
-        model: Where to read shapes, instead of those that are known.
-        weights: Format of the weights, instead of what the model's name says.
-        assumed: Sizes of rungs that are assumed, in bytes, by name.
+        given: What is to be taken instead of its values.
 
     Raises:
-        Refusal: There is no vLLM engine, or a GPU, a model or an assumption is not known.
+        Refusal: There is no vLLM engine, or a GPU, a model, a service or an assumption is not known.
     """
-    shapes = read(model) if model else None
-    found = []
-    for service in config.services:
-        if isinstance(settings := service.settings, VllmSettings):
-            checkpoint = settings.model or ""
-            engine = Engine(
-                service.service.name,
-                settings,
-                shapes or _known(checkpoint, service),
-                weights or format_of(checkpoint),
-                device or _device(service),
-                assumed,
-            )
-            found.append(_planned(config, service, engine))
-    if not found:
+    shapes = read(given.model) if given.model else None
+    services = [service for service in config.services if isinstance(service.settings, VllmSettings)]
+    if not services:
         raise Refusal(f"{config.file or config.graph.name}: no service runs vLLM, so there is no GPU memory to plan")
-    _check_assumed(assumed, found)
+    startups = _by_service(given.startups, [service.service.name for service in services])
+    found = []
+    for service in services:
+        engine = _engine(service, given, shapes)
+        if (startup := startups.get(engine.name)) is not None:
+            engine = calibrated(engine, startup)
+        found.append(_planned(config, service, engine))
+    _check_assumed(given.assumed, found)
     return found
+
+
+def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None) -> Engine:
+    settings = service.settings
+    assert isinstance(settings, VllmSettings)  # noqa: S101 - others were left out
+    checkpoint = settings.model or ""
+    return Engine(
+        service.service.name,
+        settings,
+        shapes or _known(checkpoint, service),
+        given.weights or format_of(checkpoint),
+        given.device or _device(service),
+        given.assumed,
+    )
+
+
+def _by_service(startups: Mapping[str, Startup], names: list[str]) -> Mapping[str, Startup]:
+    for name in startups:
+        if not name and len(names) > 1:
+            raise Refusal(f"--calibrate: write SERVICE=FILE, SERVICE one of {', '.join(names)}")
+        if name and name not in names:
+            raise Refusal(f"--calibrate {name}: {did_you_mean(name, names)}")
+    return {name or names[0]: startup for name, startup in startups.items()}
 
 
 def _planned(config: Config, service: ServiceConfig, engine: Engine) -> Planned:
@@ -94,7 +126,7 @@ def _device(service: ServiceConfig) -> Device:
 
 
 def _check_assumed(assumed: Mapping[str, int], found: list[Planned]) -> None:
-    names = sorted({rung.name for each in found for rung in each.ladder.rungs if rung.kind == "assumed"})
+    names = sorted({rung.name for each in found for rung in each.ladder.rungs if rung.kind in {"assumed", "logged"}})
     for name in assumed:
         if name not in names:
             raise Refusal(f"--assume {name}: {did_you_mean(name, names)}")

@@ -11,8 +11,20 @@ from graphs.commands import pictures
 from graphs.commands.plan.engines import Planned
 from graphs.memory.devices import GIB
 
-_KINDS = {"reserve": "#999999", "weights": pictures.COLORS[0], "assumed": pictures.COLORS[5], "kv": pictures.COLORS[2]}
-_KIND_NAMES = {"reserve": "kept free", "weights": "weights", "assumed": "assumed", "kv": "left for KV"}
+_KINDS = {
+    "reserve": "#999999",
+    "weights": pictures.COLORS[0],
+    "assumed": pictures.COLORS[5],
+    "logged": pictures.COLORS[3],
+    "kv": pictures.COLORS[2],
+}
+_KIND_NAMES = {
+    "reserve": "kept free",
+    "weights": "weights",
+    "assumed": "assumed",
+    "logged": "vLLM's log",
+    "kv": "left for KV",
+}
 _ROOM = 0.026
 """Share of the column that a line of text takes: a rung below it is named beside it."""
 
@@ -33,7 +45,8 @@ def picture(engines: Sequence[Planned]) -> Figure:
     for each, planned in zip(axes, engines, strict=True):
         _column(each, planned)
     axes[0].set_ylabel("GiB of one GPU")
-    marks = [Patch(color=color, label=_KIND_NAMES[kind]) for kind, color in _KINDS.items()]
+    shown = {"kv", *(rung.kind for planned in engines for rung in planned.ladder.rungs)}
+    marks = [Patch(color=color, label=_KIND_NAMES[kind]) for kind, color in _KINDS.items() if kind in shown]
     figure.legend(handles=marks, loc="outside lower left", ncols=len(marks))
     return figure
 

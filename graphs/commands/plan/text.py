@@ -9,7 +9,15 @@ from graphs.memory.ladder import Ladder, Rung
 
 _WIDTH: Final = 48
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
-_COLOURS: Final = {"reserve": "90", "weights": "34", "assumed": "33", "kv": "32", "all": "37", "missing": "31"}
+_COLOURS: Final = {
+    "reserve": "90",
+    "weights": "34",
+    "assumed": "33",
+    "logged": "35",
+    "kv": "32",
+    "all": "37",
+    "missing": "31",
+}
 
 
 def text(engines: Sequence[Planned], session_tokens: int, *, colour: bool) -> Iterator[str]:

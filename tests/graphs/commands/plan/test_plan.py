@@ -12,6 +12,7 @@ from graphs import cli
 from graphs.memory.shapes import ARCHITECTURE, KNOWN
 
 CONFIGS = Path(__file__).parents[4] / "configs"
+LOG = Path(__file__).parents[2] / "memory" / "startup.log"
 GPU_CONFIGS = sorted(path.name for path in CONFIGS.glob("*.yaml") if path.name.startswith(("gb200", "h200")))
 
 
@@ -73,6 +74,15 @@ def test_assumptions_shapes_and_gpus_can_be_given(capsys: pytest.CaptureFixture[
     assert prefill["token_bytes"] == 10 * 352 + 4 * 132 + 484
 
 
+def test_a_start_that_was_logged_takes_the_place_of_what_is_assumed(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--calibrate", f"Decode={LOG}", "--json")
+    prefill, decode = json.loads(out)["engines"]
+    assert code == 0
+    assert decode["kv_bytes"] / 2**30 == pytest.approx(54.2, abs=0.01)
+    assert "beyond these parts" in {rung["name"] for rung in decode["rungs"]}
+    assert "beyond these parts" not in {rung["name"] for rung in prefill["rungs"]}
+
+
 @pytest.mark.parametrize(
     ("words", "file", "says"),
     [
@@ -85,6 +95,13 @@ def test_assumptions_shapes_and_gpus_can_be_given(capsys: pytest.CaptureFixture[
         ),
         (["--assume", "cuda-graph=1"], "gb200-1p4d.yaml", "--assume cuda-graph: did you mean 'cuda-graphs'?"),
         (["--model", "nowhere"], "gb200-1p4d.yaml", "nowhere: No such file or directory; name a checkpoint's folder"),
+        (
+            ["--calibrate", str(LOG)],
+            "gb200-1p4d.yaml",
+            "--calibrate: write SERVICE=FILE, SERVICE one of Prefill, Decode",
+        ),
+        (["--calibrate", f"Decod={LOG}"], "gb200-1p4d.yaml", "--calibrate Decod: did you mean 'Decode'?"),
+        (["--calibrate", "Decode=nowhere"], "gb200-1p4d.yaml", "--calibrate nowhere: No such file or directory"),
         (["--plot", "a.pdf"], "gb200-1p4d.yaml", "--plot a.pdf: name a file that ends in .png or .svg"),
         ([], "local.yaml", "no service runs vLLM, so there is no GPU memory to plan"),
         (["--gpu", "h200"], "cpu-dense.yaml", "Prefill.model ./models/tiny-dense: not one of GLM-5, GLM-5.1"),
