@@ -27,6 +27,9 @@ from graphs.settings.mooncake_client import MooncakeClientSettings
 from graphs.settings.vllm import VllmSettings
 from graphs.standin import NAME as STAND_IN
 
+# A worker says so when its file in the discovery store is gone. It was still for 10 s, as on a machine that slept, and
+# others took it for dead; Dynamo 1.6.1 does not register it again.
+_LOST = "FileStore::keep_alive failed"
 _STOP_ORDER: tuple[Role, ...] = ("frontend", "decode", "prefill", "store")
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound.
 
@@ -114,7 +117,14 @@ def _process(scene: _Scene, replica: _Replica) -> ProcessSpec:
         stop_rank=_STOP_ORDER.index(service.service.role),
         drain_limit_s=service.args.drain_seconds,
         restart=service.args.restart,
+        lost=_lost(scene.config, service),
     )
+
+
+def _lost(config: Config, service: ServiceConfig) -> str | None:
+    # A frontend is found by its port; what it registers is for other frontends.
+    registered = service.worker.readiness in {"endpoint", "status"}
+    return _LOST if registered and config.runtime.discovery_backend == "file" else None
 
 
 def _name(service: ServiceConfig, number: int) -> str:

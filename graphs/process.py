@@ -69,6 +69,8 @@ class ProcessSpec:
         stop_rank: Lower ranks are stopped first, and gone before the next rank is asked; equal ranks together.
         drain_limit_s: Seconds between SIGTERM and SIGKILL.
         restart: What its death means.
+        lost: Text of a line of its output by which it says that it lives and nobody finds it any more; it is stopped
+            then, and its death means what any does. None where there is no such line.
     """
 
     name: str
@@ -84,6 +86,7 @@ class ProcessSpec:
     stop_rank: int = 0
     drain_limit_s: float = 10.0
     restart: Restart = "backoff"
+    lost: str | None = None
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ class Child(asyncio.SubprocessProtocol):
         pid: Its id, which is also the id of its session and process group.
         tail: Its last `TAIL_LINES` lines.
         started: When it started, on the monotonic clock, in seconds.
+        told: Whether it was told to stop, or killed.
         exited: Done when the process itself ended, with its return code: negative is the signal that ended it.
     """
 
@@ -44,6 +45,7 @@ class Child(asyncio.SubprocessProtocol):
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
         self.started = time.monotonic()
         self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.told = False
         self._mark = mark
         self._on_line = on_line
         self._on_cleared = on_cleared
@@ -74,6 +76,7 @@ class Child(asyncio.SubprocessProtocol):
         """Ask the process itself to end. What it started is its own to tell: an engine drains through its workers."""
         # Not through the transport: Popen would wait for the process and steal its return code from asyncio.
         if not self.exited.done():
+            self.told = True
             self._shared |= shared_memory(members({self.pid}, self._mark))
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGTERM)
@@ -81,6 +84,7 @@ class Child(asyncio.SubprocessProtocol):
     def kill(self) -> None:
         """End its process group at once. One that the kernel cannot end yet counts as ended: the guard waits for it."""
         if not self.exited.done():
+            self.told = True
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
             asyncio.get_running_loop().call_later(_CLEAR_LIMIT_S, self._exit, -signal.SIGKILL)

@@ -112,7 +112,13 @@ class Keeper:
         return {**os.environ, **spec.env, VARIABLE: f"{self._graph_id}/{spec.name}"}
 
     def _hear(self, child: Child, text: str) -> None:
-        self._log.line(child.spec, child.pid, text)
+        spec = child.spec
+        self._log.line(spec, child.pid, text)
+        if spec.lost is not None and spec.lost in text and not child.told:
+            message = f"{spec.name} is not found by others any more, and is started anew"
+            self._log.event("lost", message, spec=spec, pid=child.pid, level="warning")
+            child.terminate()
+            asyncio.get_running_loop().call_later(spec.drain_limit_s, child.kill)
 
     async def _ask(self, spec: ProcessSpec) -> str | None:
         if isinstance(spec.ready, ChatReady):

@@ -67,6 +67,19 @@ def test_a_killed_process_is_started_again_and_the_graph_serves_on(start_graph: 
     graph.assert_nothing_left()
 
 
+def test_workers_that_discovery_forgot_are_started_anew(start_graph: StartGraph) -> None:
+    graph = start_graph("--Decode.inter-token-latency-ms=1")
+    # As others do on a machine that slept: they find the worker's file old, and remove it.
+    for file in graph.folders[1].glob("dynamo-glm53-*/store/v1/instances/*generate*"):
+        file.unlink()
+    for service in ("Decode", "Prefill"):
+        graph.wait_for("lost", service)
+    with Chat.at(graph.url, graph.model) as chat:
+        until(lambda: serves(chat), "answers after the workers were forgotten")
+    assert graph.stop(signal.SIGTERM) == 0, graph.tail()
+    graph.assert_nothing_left()
+
+
 def serves(chat: Chat) -> bool:
     """Whether many requests in a row are answered."""
     try:

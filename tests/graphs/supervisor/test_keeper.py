@@ -168,3 +168,36 @@ def test_a_clean_exit_that_nobody_asked_for_is_a_death(serve: Serve, restart: st
     graph = serve(spec("Decode-0", "print('done')", restart=restart))
     assert graph.end() == 1
     assert graph.errors.read_text().startswith("Decode-0 exited with code 0; its last line: done")
+
+
+# Says in its first life that nobody finds it, and ends on SIGTERM only.
+LOST = """
+import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+with open(sys.argv[1], "a") as file:
+    file.write("x")
+    life = file.tell()
+print("keep_alive failed" if life == 1 else "alive", flush=True)
+signal.sigwait([signal.SIGTERM])
+if life > 1:
+    print("keep_alive failed", flush=True)
+"""
+
+
+def test_a_process_that_nobody_finds_any_more_is_started_anew(serve: Serve, tmp_path: Path) -> None:
+    graph = serve(spec("Decode-0", LOST, tmp_path / "lives", lost="keep_alive failed"))
+    lost = graph.wait_for("lost")
+    assert lost["message"] == "Decode-0 is not found by others any more, and is started anew"
+    graph.wait_until_said("alive", "Decode")
+    graph.send(signal.SIGTERM)
+    assert graph.end() == 0
+    # What it says of that when it is told to stop is no news.
+    assert graph.events("lost") == [("lost", "Decode")]
+
+
+def test_a_process_that_does_not_say_so_by_its_plan_is_left_alone(serve: Serve, tmp_path: Path) -> None:
+    graph = serve(spec("Decode-0", LOST, tmp_path / "lives"))
+    graph.wait_until_said("keep_alive failed", "Decode")
+    graph.send(signal.SIGTERM)
+    assert graph.end() == 0
+    assert graph.events("started", "lost") == [("started", "Decode")]
