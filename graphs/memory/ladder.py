@@ -40,6 +40,7 @@ class Engine(msgspec.Struct, frozen=True):
 
     Attributes:
         name: The service's.
+        role: `prefill` or `decode`.
         settings: Its flags.
         shapes: Its model.
         weights: Name of the weights' format.
@@ -50,6 +51,7 @@ class Engine(msgspec.Struct, frozen=True):
     """
 
     name: str
+    role: str
     settings: VllmSettings
     shapes: Shapes
     weights: str
@@ -129,7 +131,7 @@ def ladder(engine: Engine) -> Ladder:
         topology=ranks,
         row=row,
         rungs=(_reserve(engine), *_weights(engine, ranks), *_assumed(engine, ranks)),
-        token_bytes=token_bytes(shapes.kv if drafts(settings) else _without_mtp(shapes), row).all_bytes,
+        token_bytes=token_bytes(kv_model(engine), row).all_bytes,
         max_model_len=settings.max_model_len or shapes.max_position_embeddings,
     )
 
@@ -139,8 +141,11 @@ def drafts(settings: VllmSettings) -> bool:
     return (settings.speculative_config or {}).get("method") == "mtp"
 
 
-def _without_mtp(shapes: Shapes) -> Model:
-    return msgspec.structs.replace(shapes, num_nextn_predict_layers=0).kv
+def kv_model(engine: Engine) -> Model:
+    """Return the layers that keep KV in an engine: MTP's only where they draft."""
+    shapes = engine.shapes
+    used = shapes if drafts(engine.settings) else msgspec.structs.replace(shapes, num_nextn_predict_layers=0)
+    return used.kv
 
 
 def _reserve(engine: Engine) -> Rung:

@@ -205,8 +205,8 @@ def _transfers() -> list[Claim]:
             "pieces, layer-major",
             "19,559",
             f"{large.pieces(124_160):,}",
-            f"122 blocks of 1,024 x {large.pieces_per_block} regions for the same tokens; 19,559 is no multiple of "
-            f"{large.pieces_per_block} or 78, and about 198,000 tokens: the two counts are of different requests",
+            f"122 blocks of 1,024 x {large.pieces_per_block} regions for the same tokens; 19,559 is a prime, so a mean "
+            "over requests, of some 198,000 tokens, which in blocks of 64 are 3,100 pieces and not 1,940",
             Verdict.CONTRADICTED,
         ),
     ]
@@ -239,7 +239,7 @@ def _kept() -> list[Claim]:
     def kept(gpu: str, weights: str, row: str, **ranks: int) -> Ladder:
         flags = {name.replace("_", "-"): count for name, count in ranks.items()}
         settings = VllmSettings.model_validate({**_PREFILL, "kv-cache-dtype": row, **flags})
-        return ladder(Engine("Prefill", settings, KNOWN["GLM-5.3"], weights, device(gpu)))
+        return ladder(Engine("Prefill", "prefill", settings, KNOWN["GLM-5.3"], weights, device(gpu)))
 
     def ratio(*hardware: str) -> float:
         spread, tensor = kept(*hardware, data_parallel_size=8), kept(*hardware, tensor_parallel_size=8)

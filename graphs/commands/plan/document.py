@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from graphs.commands.plan.engines import Planned
+from graphs.memory.transfer import transfer
 
 
 def document(engines: Sequence[Planned], session_tokens: int) -> dict[str, Any]:
@@ -31,6 +34,7 @@ def _engine(planned: Planned, session_tokens: int) -> dict[str, Any]:
         "tokens_per_gpu": ladder.gpu_tokens,
         "tokens_per_engine": ladder.engine_tokens,
         "sessions_per_engine": ladder.sessions(session_tokens),
+        "transfer": msgspec.to_builtins(transfer(engine, ladder, session_tokens)),
         "host": [
             {
                 "name": tier.name,

@@ -86,6 +86,7 @@ def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None) -> Engi
     checkpoint = settings.model or ""
     return Engine(
         service.service.name,
+        service.service.role,
         settings,
         shapes or _known(checkpoint, service),
         given.weights or format_of(checkpoint),

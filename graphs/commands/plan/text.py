@@ -6,6 +6,7 @@ from typing import Final
 from graphs.commands.plan.engines import Planned
 from graphs.memory.devices import GIB
 from graphs.memory.ladder import Ladder, Rung
+from graphs.memory.transfer import transfer
 
 _WIDTH: Final = 48
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
@@ -86,6 +87,12 @@ def _left(planned: Planned, session_tokens: int) -> Iterator[str]:
                 if planned.engines > 1
                 else ""
             )
+        )
+    if (moved := transfer(planned.engine, ladder, session_tokens)) is not None:
+        pulled = f"{moved.rank_bytes / 1e9:.1f} GB" + (f", to each of {moved.ranks} ranks" if moved.ranks > 1 else "")
+        yield (
+            f"a request of {session_tokens:,} tokens brings {pulled}: {moved.pieces:,} pieces as NixlConnector of "
+            f"vLLM 0.31 cuts them, {moved.whole_pieces:,} in whole blocks"
         )
     for tier in planned.tiers:
         sessions = tier.tokens // session_tokens

@@ -40,7 +40,7 @@ def test_each_rank_gives_to_the_store_and_offloads_for_itself(configure: Resolve
     found = {}
     for service in config.services:
         if isinstance(service.settings, VllmSettings):
-            own = ladder(Engine("x", service.settings, KNOWN["GLM-5.3"], "fp8", device("h200")))
+            own = ladder(Engine("x", "decode", service.settings, KNOWN["GLM-5.3"], "fp8", device("h200")))
             found[service.service.name] = [
                 (tier.name, tier.size_bytes >> 30, round(tier.tokens * own.token_bytes / tier.size_bytes, 3))
                 for tier in tiers(config, service.settings, own)
@@ -54,5 +54,5 @@ def test_a_store_of_its_own_process_is_as_large_as_that(configure: Resolve) -> N
     config = configure(text=f"{text}MooncakeClient: {{global-segment-size: 512MB, ServiceArgs: {{workers: 2}}}}\n")
     (settings,) = [each.settings for each in config.services if each.service.name == "Prefill"]
     assert isinstance(settings, VllmSettings)
-    own = ladder(Engine("x", settings, KNOWN["GLM-5.3"], "fp8", device("h200")))
+    own = ladder(Engine("x", "decode", settings, KNOWN["GLM-5.3"], "fp8", device("h200")))
     assert [(tier.name, tier.size_bytes) for tier in tiers(config, settings, own)] == [("Mooncake", 1 << 30)]

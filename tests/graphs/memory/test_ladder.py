@@ -18,7 +18,7 @@ def engine(
     flags: Mapping[str, Any], gpu: str = "gb200", weights: str = "nvfp4", assumed: Mapping[str, int] | None = None
 ) -> Engine:
     settings = VllmSettings.model_validate({"kv-cache-dtype": "nvfp4_ds_mla", **flags})
-    return Engine("Decode", settings, KNOWN["GLM-5.3"], weights, device(gpu), assumed or {})
+    return Engine("Decode", "decode", settings, KNOWN["GLM-5.3"], weights, device(gpu), assumed or {})
 
 
 def kind(found: Ladder, name: str) -> int:
