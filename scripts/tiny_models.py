@@ -34,7 +34,7 @@ LIKELY = 3.0
 One of 3,023 tokens comes once in a few thousand steps; with this, reasoning, values and answers end after some tens.
 """
 ENDS = (*markers.END_TOKENS, markers.END_THINK, markers.END_ARG_VALUE, markers.END_TOOL_CALL)
-"""Tokens that end something; those that begin with a quote end a string inside JSON."""
+"""Tokens that end something."""
 
 
 def dense(vocabulary: dict[str, Any]) -> LlamaForCausalLM:
@@ -78,8 +78,9 @@ def mla(vocabulary: dict[str, Any]) -> DeepseekV3ForCausalLM:
     return DeepseekV3ForCausalLM(config)
 
 
-MODELS = {"tiny-dense": (dense, LIKELY), "tiny-mla": (mla, 1.0)}
-"""How each is made, and how likely its answers end: only the first is asked for tool calls."""
+MODELS = {"tiny-dense": dense, "tiny-mla": mla}
+CALLED = "tiny-dense"
+"""The one that is asked for tool calls."""
 
 
 def save(name: str, folder: Path) -> None:
@@ -88,12 +89,13 @@ def save(name: str, folder: Path) -> None:
     described = json.loads((folder / "config.json").read_text())
     shared = ("vocab_size", "eos_token_id", "pad_token_id", "max_position_embeddings")
     torch.manual_seed(SEED)
-    make, likely = MODELS[name]
-    model = make({**{key: described[key] for key in shared}, "initializer_range": SPREAD}).float()
+    model = MODELS[name]({**{key: described[key] for key in shared}, "initializer_range": SPREAD}).float()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    ends = [id_ for token, id_ in tokenizer.get_vocab().items() if token in ENDS or token.startswith('"')]
+    # A string inside a call's JSON ends with a quote.
+    quote = '"' if name == CALLED else None
+    ends = [id_ for token, id_ in tokenizer.get_vocab().items() if token in ENDS or token[:1] == quote]
     with torch.no_grad():
-        model.lm_head.weight[ends] *= likely
+        model.lm_head.weight[ends] *= LIKELY
     model.save_pretrained(folder)
 
 
