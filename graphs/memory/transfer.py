@@ -6,7 +6,6 @@ import msgspec
 
 from components.kvcache.layouts import Cut, Layout
 from graphs.memory.ladder import Engine, Ladder, kv_model
-from router.costs import Costs
 
 _BLOCK_TOKENS: Final = 64
 _DEFAULT_LAYOUT: Final = Layout.LBNHC
@@ -36,6 +35,8 @@ class Transfer(msgspec.Struct, frozen=True):
 
 def transfer(engine: Engine, ladder: Ladder, tokens: int) -> Transfer | None:
     """Return the transfer of a request of that many tokens; None for an engine that pulls none."""
+    from router.costs import Costs  # noqa: PLC0415 - every command imports this module, and no other needs the router.
+
     settings = engine.settings
     if engine.role != "decode" or not any(each.nixl is not None for each in settings.connectors or ()):
         return None
