@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from openai import AsyncOpenAI
+from openai import APIError, AsyncOpenAI
 
 from benchmarks.frontend.processes import BenchmarkError
 from benchmarks.prefill_budget.graph import Endpoint
@@ -74,7 +74,7 @@ async def ask(endpoint: Endpoint, requests: Sequence[Arrival]) -> list[Answered]
     """Send each request when it is due, whatever became of those before, and return what became of all.
 
     Raises:
-        BenchmarkError: If an answer does not say where its time went.
+        BenchmarkError: If a request fails, or an answer does not say where its time went.
     """
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -82,13 +82,16 @@ async def ask(endpoint: Endpoint, requests: Sequence[Arrival]) -> list[Answered]
 
         async def send(request: Arrival) -> Answered:
             await asyncio.sleep(begun + request.at_s - loop.time())
-            completion = await client.chat.completions.create(
-                model=endpoint.model,
-                messages=[{"role": "user", "content": request.prompt}],
-                max_tokens=ANSWER_TOKENS,
-                temperature=0,
-                extra_body={"ignore_eos": True, "nvext": {"extra_fields": ["timing"]}},
-            )
+            try:
+                completion = await client.chat.completions.create(
+                    model=endpoint.model,
+                    messages=[{"role": "user", "content": request.prompt}],
+                    max_tokens=ANSWER_TOKENS,
+                    temperature=0,
+                    extra_body={"ignore_eos": True, "nvext": {"extra_fields": ["timing"]}},
+                )
+            except APIError as error:
+                raise BenchmarkError(f"a request failed: {error.message}") from error
             return answered(request, completion.model_extra or {})
 
         return await asyncio.gather(*map(send, requests))
