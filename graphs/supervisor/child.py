@@ -76,15 +76,14 @@ class Child(asyncio.SubprocessProtocol):
         """Ask the process itself to end. What it started is its own to tell: an engine drains through its workers."""
         # Not through the transport: Popen would wait for the process and steal its return code from asyncio.
         if not self.exited.done():
-            self.told = True
-            self._shared |= shared_memory(members({self.pid}, self._mark))
+            self._tell()
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """End its process group at once. One that the kernel cannot end yet counts as ended: the guard waits for it."""
         if not self.exited.done():
-            self.told = True
+            self._tell()
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
             asyncio.get_running_loop().call_later(_CLEAR_LIMIT_S, self._exit, -signal.SIGKILL)
@@ -103,6 +102,11 @@ class Child(asyncio.SubprocessProtocol):
             self._hear(self._lines.flush())
         self._transport.close()
         return code
+
+    def _tell(self) -> None:
+        self.told = True
+        # What has ended by itself when the session is swept tells no more what it had.
+        self._shared |= shared_memory(members({self.pid}, self._mark))
 
     def _exit(self, code: int) -> None:
         if not self.exited.done():

@@ -149,3 +149,11 @@ def test_a_frontend_is_asked_where_this_machine_reaches_it(
     configure: Resolve, lay_out: LayOut, host: str, url: str
 ) -> None:
     assert lay_out(configure(f"--Frontend.http-host={host}")).url == url
+
+
+def test_workers_that_register_in_files_say_when_they_are_lost(configure: Resolve, lay_out: LayOut) -> None:
+    by_file = lay_out(configure())
+    assert {each.service for each in by_file.processes if each.lost} == {"Prefill", "Decode"}
+
+    runtime = ("--Runtime.discovery-backend=etcd", "--Runtime.etcd-endpoints=http://192.0.2.1:2379")
+    assert not any(each.lost for each in lay_out(configure(*runtime)).processes)

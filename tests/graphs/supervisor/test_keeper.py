@@ -1,4 +1,5 @@
 import signal
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -168,6 +169,29 @@ def test_a_clean_exit_that_nobody_asked_for_is_a_death(serve: Serve, restart: st
     graph = serve(spec("Decode-0", "print('done')", restart=restart))
     assert graph.end() == 1
     assert graph.errors.read_text().startswith("Decode-0 exited with code 0; its last line: done")
+
+
+# Has shared memory as vLLM's ranks have it, and leaves it behind: argv[1]. Ends on SIGTERM where argv[2] says so.
+LEAVING = """
+import mmap, os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+file = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+os.ftruncate(file, 4096)
+memory = mmap.mmap(file, 4096)
+print("mapped", flush=True)
+signal.sigwait([signal.SIGTERM if sys.argv[2] == "polite" else signal.SIGUSR1])
+"""
+
+
+@pytest.mark.parametrize(("how", "code"), [("polite", 0), ("stubborn", 128 + signal.SIGTERM)])
+def test_shared_memory_that_a_process_leaves_goes_with_it(serve: Serve, how: str, code: int) -> None:
+    path = Path("/dev/shm", f"vllm_dist_{uuid.uuid4().hex}")  # noqa: S108 - it is what is tested
+    graph = serve(spec("Decode-0", LEAVING, path, how, drain_limit_s=0.2))
+    graph.wait_until_said("mapped", "Decode")
+    assert path.exists()
+    graph.send(signal.SIGTERM)
+    assert graph.end() == code
+    assert not path.exists()
 
 
 # Says in its first life that nobody finds it, and ends on SIGTERM only.
