@@ -21,13 +21,13 @@ from graphs.errors import Refusal
 from graphs.memory.devices import GIB
 from graphs.memory.ladder import Engine
 
-_LOADING: Final = re.compile(r"Model loading took (?P<loading>[\d.]+) GiB")
+_LOADING: Final = re.compile(r"Model loading took (?P<loading>\d+(?:\.\d+)?) GiB")
 _USAGE: Final = re.compile(
-    r"Free memory on device \([\d.]+/(?P<total>[\d.]+) GiB\) on startup\. "
-    r"Desired GPU memory utilization is \((?P<utilization>[\d.]+), [\d.]+ GiB\)\. "
-    r"Actual usage is (?P<consumed>[\d.]+) GiB for consumed memory \(weights \+ non-torch\), "
-    r"(?P<activation>[\d.]+) GiB for peak activation, and (?P<graphs>[\d.]+) GiB for CUDAGraph memory\."
-    r".*Current kv cache memory in use is (?P<kv>[\d.]+) GiB"
+    r"Free memory on device \(\d+(?:\.\d+)?/(?P<total>\d+(?:\.\d+)?) GiB\) on startup\. "
+    r"Desired GPU memory utilization is \((?P<utilization>\d+(?:\.\d+)?), \d+(?:\.\d+)? GiB\)\. "
+    r"Actual usage is (?P<consumed>\d+(?:\.\d+)?) GiB for consumed memory \(weights \+ non-torch\), "
+    r"(?P<activation>\d+(?:\.\d+)?) GiB for peak activation, and (?P<graphs>\d+(?:\.\d+)?) GiB for CUDAGraph memory\."
+    r".*Current kv cache memory in use is (?P<kv>\d+(?:\.\d+)?) GiB"
 )
 
 

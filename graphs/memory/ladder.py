@@ -16,7 +16,7 @@ from graphs.settings.vllm import VllmSettings
 _UTILIZATION: Final = 0.92
 """vLLM 0.31's `--gpu-memory-utilization` where the configuration does not say."""
 
-_ALIASES: Final = {"auto": BF16, "bfloat16": BF16, "fp8": FP8, "fp8_e4m3": FP8}
+_ALIASES: Final = {"auto": BF16, "float16": BF16, "fp8": FP8}
 
 
 class Rung(msgspec.Struct, frozen=True):
@@ -115,9 +115,13 @@ class Ladder(msgspec.Struct, frozen=True):
 
 
 def row_of(settings: VllmSettings) -> Row:
-    """Return the KV row that an engine's flags choose; vLLM's own choice is bf16."""
+    """Return the KV row that an engine's flags choose; vLLM's own choice is bf16.
+
+    Raises:
+        KeyError: No sparse MLA backend has rows of that format, or none whose bytes we know.
+    """
     name = settings.kv_cache_dtype or "auto"
-    return _ALIASES.get(name) or ROWS.get(name) or BF16
+    return _ALIASES.get(name) or ROWS[name]
 
 
 def ladder(engine: Engine) -> Ladder:

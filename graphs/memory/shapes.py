@@ -118,11 +118,18 @@ def read(path: Path) -> Shapes:
         raise Refusal(f"--model {path}: lacks {', '.join(missing)}")
     found = {name: config[name] for name in [*names, *_OPTIONAL] if config.get(name) is not None}
     try:
-        return msgspec.convert({**_EVERY_LAYER, **found, "name": file.parent.name}, Shapes)
+        shapes = msgspec.convert({**_EVERY_LAYER, **found, "name": file.parent.name}, Shapes)
     except msgspec.ValidationError as error:
         raise Refusal(f"--model {path}: {error}") from error
+    if small := [name for name in names if getattr(shapes, name) < (name not in _MAY_BE_NONE)]:
+        raise Refusal(f"--model {path}: too small: {', '.join(small)}")
+    if (latent := (shapes.kv_lora_rank, shapes.qk_rope_head_dim, shapes.index_head_dim)) != _ROW:
+        raise Refusal(f"--model {path}: its KV has {latent} values, and only rows of {_ROW} are known")
+    return shapes
 
 
 _EVERY_LAYER: Final = {"index_topk_freq": 1, "index_skip_topk_offset": 0}
+_MAY_BE_NONE: Final = ("first_k_dense_replace", "num_nextn_predict_layers", "n_shared_experts")
+_ROW: Final = (LATENT_VALUES, ROPE_VALUES, INDEXER_VALUES)
 # A config.json without index sharing says nothing of it; the name is the folder's.
 _OPTIONAL: Final = ("index_topk_freq", "index_skip_topk_offset", "name")

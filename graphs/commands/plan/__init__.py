@@ -1,6 +1,7 @@
 """`dynamo plan`: where each engine's GPU memory goes, and what is left for sessions, from the configuration alone."""
 
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,6 +84,8 @@ def plan(
 
 def _device(gpu: str | None, hbm_gib: float | None) -> Device | None:
     if hbm_gib is not None:
+        if not math.isfinite(hbm_gib):
+            raise Refusal(f"--hbm-gib {hbm_gib}: write a number of GiB, such as 140.4")
         return Device(gpu or f"{hbm_gib:g} GiB", round(hbm_gib * GIB))
     return None if gpu is None else device(gpu)
 
@@ -98,9 +101,12 @@ def _assumed(given: Sequence[str]) -> Mapping[str, int]:
     for each in given:
         name, _, gib = each.partition("=")
         try:
-            found[name] = round(float(gib) * GIB)
+            size = float(gib)
         except ValueError:
-            raise Refusal(f"--assume {each}: write NAME=GIB, such as cuda-graphs=2.5") from None
+            size = math.nan
+        if not 0 <= size < math.inf:
+            raise Refusal(f"--assume {each}: write NAME=GIB, such as cuda-graphs=2.5")
+        found[name] = round(size * GIB)
     return found
 
 

@@ -5,15 +5,17 @@ from pathlib import Path
 
 import msgspec
 
+from components.kvcache.rows import ROWS
 from graphs.config import Config, ServiceConfig
 from graphs.errors import Refusal
 from graphs.memory.calibration import Startup, calibrated
 from graphs.memory.devices import DEVICES, Device
 from graphs.memory.devices import device as device_of
 from graphs.memory.host import Tier, tiers
-from graphs.memory.ladder import Engine, Ladder, ladder
+from graphs.memory.ladder import Engine, Ladder, ladder, row_of
 from graphs.memory.mends import Mend, mends
 from graphs.memory.shapes import KNOWN, Shapes, known, read
+from graphs.memory.topology import topology
 from graphs.memory.weights import format_of
 from graphs.nearest import did_you_mean
 from graphs.settings.vllm import VllmSettings
@@ -83,9 +85,20 @@ def planned(config: Config, given: Given) -> list[Planned]:
 def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None) -> Engine:
     settings = service.settings
     assert isinstance(settings, VllmSettings)  # noqa: S101 - others were left out
+    name = service.service.name
+    try:
+        row_of(settings)
+    except KeyError:
+        known_rows = ", ".join(ROWS)
+        raise Refusal(f"{name}.kv-cache-dtype {settings.kv_cache_dtype}: no row of MLA; known: {known_rows}") from None
+    if not topology(settings).kv_copies:
+        raise Refusal(
+            f"{name}.decode-context-parallel-size {settings.decode_context_parallel_size}: it divides the ranks of "
+            "tensor-parallel-size and prefill-context-parallel-size: make it as many or fewer"
+        )
     checkpoint = settings.model or ""
     return Engine(
-        service.service.name,
+        name,
         service.service.role,
         settings,
         shapes or _known(checkpoint, service),

@@ -17,7 +17,6 @@ _COLOURS: Final = {
     "logged": "35",
     "kv": "32",
     "all": "37",
-    "missing": "31",
 }
 
 

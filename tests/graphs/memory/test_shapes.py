@@ -54,6 +54,8 @@ def test_without_index_sharing_every_layer_has_an_indexer(tmp_path: Path) -> Non
     [
         ({"model_type": "llama"}, "model_type is 'llama', and 'glm_moe_dsa' is wanted"),
         ({"hidden_size": "none", "vocab_size": "none"}, "lacks hidden_size, vocab_size"),
+        ({"index_head_dim": 128, "hidden_size": -1}, "too small: hidden_size"),
+        ({"kv_lora_rank": 256}, r"its KV has \(256, 64, 128\) values, and only rows of \(512, 64, 128\) are known"),
         ({"hidden_size": "wide"}, r"Expected `int`, got `str` - at `\$.hidden_size`"),
     ],
 )
