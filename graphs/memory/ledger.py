@@ -74,6 +74,10 @@ def _exact(source: str, what: str, published: str, ours: str, formula: str) -> C
     return Claim(source, what, published, ours, formula, _as_printed(published, ours))
 
 
+def _explained(source: str, what: str, published: str, ours: str, formula: str) -> Claim:
+    return Claim(source, what, published, ours, formula, Verdict.EXPLAINED)
+
+
 def _as_printed(published: str, ours: str) -> Verdict:
     return Verdict.REPRODUCED if published == ours else Verdict.CONTRADICTED
 
@@ -105,14 +109,13 @@ def _rows() -> list[Claim]:
             f"{NVFP4_DS_MLA.row_bytes + BF16.row_bytes:,} B",
             "the row read, and unpacked to bf16 in memory: 352 + 1,152",
         ),
-        Claim(
+        _explained(
             "PI",
             "bytes a row and layer that do not shrink",
             "about 100 B",
             f"{spread + mtp:.0f} of {missing:.0f} B",
             f"from 1.09 M and 1.63 M tokens follow {missing:.0f}; indexer keys, spread over the layers, are "
             f"{spread:.1f}, MTP {mtp:.1f}; the others need a pool that is 5 % smaller with NVFP4",
-            Verdict.EXPLAINED,
         ),
     ]
 
@@ -136,36 +139,42 @@ def _capacity() -> list[Claim]:
             f"{200_000 * GLM_5_3.layers * NVFP4_DS_MLA.row_bytes / 1e9:.1f} GB",
             "200,000 x 78 x 352; with indexer keys and MTP 6.1",
         ),
-        Claim(
+        _explained(
             "PI",
             "tokens of a decode GPU, FP8 to NVFP4",
             "1.09 M to 1.63 M, 1.50x",
             f"{_FP8_TOKEN / _NVFP4_TOKEN:.3f}x",
             f"{_FP8_TOKEN:,} / {_NVFP4_TOKEN:,}; the two capacities are pools of 52.8 and 50.1 GB",
-            Verdict.EXPLAINED,
         ),
         _sessions("PI", "sessions of a decoder, FP8", "7", 1.09e6),
         _sessions("PI", "sessions of a decoder, NVFP4", "11", 1.63e6),
         _exact(
-            "PI", "a session, FP8", "6.6 GB", f"{_FP8_TOKEN * _SESSION / 1e9:.1f} GB", f"{_SESSION:,} x {_FP8_TOKEN:,}"
+            "PI",
+            "a session, FP8",
+            "6.6 GB",
+            f"{_FP8_TOKEN * _SESSION / 1e9:.1f} GB",
+            f"{_SESSION:,} x {_FP8_TOKEN:,}, {_FITTED}",
         ),
-        Claim(
+        _explained(
             "PI",
             "a session, NVFP4",
             "4.0 GB",
             f"{_NVFP4_TOKEN * _SESSION / 1e9:.1f} GB",
             f"{_SESSION:,} x {_NVFP4_TOKEN:,}; 6.6 / 1.64 is 4.0, which lets indexer keys shrink as well",
-            Verdict.EXPLAINED,
         ),
     ]
 
 
+_FITTED: Final = "a length that was chosen to fit these three"
 _SESSION: Final = 136_500
-"""Tokens of a session. Seven in 1.09 M and 11 in 1.63 M tokens leave 136,250 to 148,182; 6.6 GB is 136,300 in FP8."""
+"""Tokens of a session, which the write-up does not say. Seven in 1.09 M and 11 in 1.63 M tokens leave 136,250 to
+148,182; 6.6 GB is 136,300 in FP8."""
 
 
 def _sessions(source: str, what: str, published: str, tokens: float) -> Claim:
-    return _exact(source, what, published, f"{tokens // _SESSION:.0f}", f"{tokens / 1e6:.2f} M / {_SESSION:,}")
+    return _exact(
+        source, what, published, f"{tokens // _SESSION:.0f}", f"{tokens / 1e6:.2f} M / {_SESSION:,}, {_FITTED}"
+    )
 
 
 def _deployments() -> list[Claim]:
@@ -189,7 +198,7 @@ def _deployments() -> list[Claim]:
 def _transfers() -> list[Claim]:
     large = Cut(GLM_5_3, NVFP4_DS_MLA, Layout.LBHNC, 1024)
     small = Cut(GLM_5_3, NVFP4_DS_MLA, Layout.BLHNC, 64)
-    blocks = 196
+    blocks = large.blocks(200_000)
     return [
         _exact(
             "PI",
@@ -199,7 +208,9 @@ def _transfers() -> list[Claim]:
             "78 layers x 196 blocks of 1,024",
         ),
         _exact("PI", "copies, a block at a time", "3,125", f"{small.pieces(200_000):,}", "200,000 / 64"),
-        _exact("PI", "pieces, block-major", "1,940", f"{small.pieces(124_160):,}", "124,160 / 64"),
+        _exact(
+            "PI", "pieces, block-major", "1,940", f"{small.pieces(124_160):,}", "124,160 / 64, the tokens chosen to fit"
+        ),
         Claim(
             "PI",
             "pieces, layer-major",
@@ -249,22 +260,20 @@ def _kept() -> list[Claim]:
     left = kept("h200", "fp8", "fp8_ds_mla", **contexts)
     assumed = sum(rung.size_bytes for rung in left.rungs if rung.kind == "assumed")
     return [
-        Claim(
+        _explained(
             "vLLM",
             "left for KV on an H200 that prefills",
             "about 15 GiB",
             f"{left.kv_bytes / GIB:.0f} GiB",
             f"the ladder of PCP8 x DCP8 x EP8, of whose rungs {assumed / GIB:.1f} GiB are assumed",
-            Verdict.EXPLAINED,
         ),
-        Claim(
+        _explained(
             "PI",
             "prefix capacity of DEP8 over TEP8",
             "about 5x",
             f"{ratio('gb200', 'nvfp4', 'nvfp4_ds_mla'):.1f}x",
             "eight caches for one, less the attention weights that each DEP rank has whole: the ladder on GB200 in "
             f"NVFP4; {ratio('h200', 'fp8', 'fp8_ds_mla'):.1f}x on H200 in FP8",
-            Verdict.EXPLAINED,
         ),
     ]
 
