@@ -80,7 +80,11 @@ def graph(model: Path, budget: int) -> Iterator[Endpoint]:
             yield endpoint
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(_STOP_LIMIT_S)
+            try:
+                process.wait(_STOP_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                # Its guard ends what it leaves.
+                process.kill()
 
 
 def _ready(process: "subprocess.Popen[bytes]") -> Endpoint:

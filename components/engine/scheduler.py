@@ -1,8 +1,8 @@
 """vLLM's scheduler with a watch: it notes when each request was queued, fetched, admitted and first answered.
 
 vLLM's own metrics are histograms that know no request, and call one time what are two: until a request's KV has
-arrived, and from then until a step takes it. Set it with ``scheduler-cls: components.engine.scheduler.TimedScheduler``;
-it is Dynamo's scheduler, which publishes forward-pass metrics, and changes no decision.
+arrived, and from then until a step takes it. It is Dynamo's scheduler, which publishes forward-pass metrics, changes no
+decision, and is an engine's where its configuration says ``forward-pass-metrics: true``.
 """
 
 import time
