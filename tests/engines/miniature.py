@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 
-from tests.engines import pause
 from tests.live.chat import Json
 from tests.live.serving import Graph
 
@@ -32,16 +31,12 @@ class Miniature(Graph):
         folder: For its home, temporary files and working directory.
         config: Name of the file in `configs`, without `.yaml`.
         model: Folder of the model.
-        shared: Folder that all starts share: what vLLM finds out about model classes, and our plugin for it.
+        shared: Folder that all starts share, for what vLLM finds out about model classes.
         overrides: As on the command line.
     """
 
     def __init__(self, folder: Path, config: str, model: Path, shared: Path, *overrides: str) -> None:
-        plugins = shared / "plugins"
-        if not plugins.exists():
-            pause.register(plugins)
-        env = {"VLLM_CACHE_ROOT": shared / "cache", "PYTHONPATH": plugins}
-        sides = [f"--{side}.ServiceArgs.envs.{name}={env[name]}" for side in ("Prefill", "Decode") for name in env]
+        sides = [f"--{side}.ServiceArgs.envs.VLLM_CACHE_ROOT={shared / 'cache'}" for side in ("Prefill", "Decode")]
         file = str(ROOT / "configs" / f"{config}.yaml")
         super().__init__(folder, "-f", file, f"--Common.model={model}", *sides, *overrides)
 
