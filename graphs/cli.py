@@ -16,6 +16,7 @@ from graphs import overrides
 from graphs.commands import configuration
 from graphs.commands.describe import describe
 from graphs.commands.doctor import doctor
+from graphs.commands.kv import app as kv
 from graphs.commands.plan import plan
 from graphs.commands.replay import replay
 from graphs.commands.serve import serve
@@ -35,6 +36,7 @@ app.command("doctor")(doctor)
 app.command("plan")(plan)
 app.command("replay")(replay)
 app.add_typer(configuration.app, name="config")
+app.add_typer(kv, name="kv")
 app.add_typer(toolcalls, name="toolcall")
 
 

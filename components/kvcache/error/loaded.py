@@ -1,0 +1,64 @@
+"""A model with real weights, from its folder, and a text for it to read."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+from transformers import AutoConfig, GlmMoeDsaForCausalLM
+from transformers.utils import logging
+
+from components.kvcache.rows import LATENT_VALUES, ROPE_VALUES
+
+_MODEL_TYPE: Final = "glm_moe_dsa"
+_LEAST_WEIGHT_BYTES: Final = 2
+
+
+def load_model(folder: Path) -> Any:
+    """Return the model of a folder, on the GPUs if there are any (with `accelerate`, on all of them).
+
+    Raises:
+        ValueError: There is none, or its rows are not those of this project.
+    """
+    if not (folder / "config.json").is_file():
+        raise ValueError("there is no config.json: give the folder of a checkpoint")
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        _check(AutoConfig.from_pretrained(folder, local_files_only=True))
+        spread = {"device_map": "auto"} if find_spec("accelerate") and torch.cuda.is_available() else {}
+        model = GlmMoeDsaForCausalLM.from_pretrained(folder, local_files_only=True, dtype="auto", **spread).eval()
+    except OSError as error:
+        raise ValueError(str(error).splitlines()[0]) from error
+    if model.model.layers[0].self_attn.kv_b_proj.weight.element_size() < _LEAST_WEIGHT_BYTES:
+        raise ValueError("its kv_b_proj is quantized, and is needed as it is: give the BF16 checkpoint")
+    return model
+
+
+def text_tokens(folder: Path, text: str, tokens: int) -> Tensor:
+    """Return the first tokens of a text, by the model's own tokenizer.
+
+    Raises:
+        ValueError: There is no tokenizer, or the text is too short.
+    """
+    path = folder / "tokenizer.json"
+    if not path.is_file():
+        raise ValueError(f"there is no {path.name} in {folder}: give the folder of a whole checkpoint")
+    ids = Tokenizer.from_file(str(path)).encode(text, add_special_tokens=False).ids
+    if len(ids) < tokens:
+        raise ValueError(
+            f"it has {len(ids):,} tokens where {tokens:,} are needed: give a longer one, or less --context"
+        )
+    return torch.tensor(ids[:tokens])
+
+
+def _check(config: Any) -> None:
+    if config.model_type != _MODEL_TYPE:
+        raise ValueError(f"its architecture is {config.model_type}: give a checkpoint of {_MODEL_TYPE}")
+    if (config.kv_lora_rank, config.qk_rope_head_dim) != (LATENT_VALUES, ROPE_VALUES):
+        raise ValueError(
+            f"it caches {config.kv_lora_rank} + {config.qk_rope_head_dim} values a token, and KV rows have "
+            f"{LATENT_VALUES} + {ROPE_VALUES}"
+        )
