@@ -14,6 +14,7 @@ from graphs import gpus, overrides, yamlfile
 from graphs.checks.agreement import agreement
 from graphs.checks.capacity import capacity
 from graphs.checks.engines.rules import rules
+from graphs.commands.plan.engines import Given, planned
 from graphs.config import Config, resolve
 from graphs.machine import Machine
 from graphs.plan import make_plan
@@ -99,6 +100,29 @@ def test_the_fp8_configuration_differs_in_its_rows_alone() -> None:
     # Rows of another size: the same memory of the store holds another number of tokens.
     held = {"Frontend.router-host-tokens": (36_000_000, 23_000_000)}
     assert differences("gb200-1p4d", "gb200-fp8") == rows | held
+
+
+def test_the_nvfp4_variant_for_h200_differs_in_its_rows_alone() -> None:
+    assert differences("h200-dp8", "h200-dp8-nvfp4") == {
+        f"{stage}.{key}": pair
+        for stage in ("Prefill", "Decode")
+        for key, pair in {
+            "kv-cache-dtype": ("fp8_ds_mla", "nvfp4_ds_mla"),
+            "attention-backend": ("FLASHMLA_SPARSE", "CUSTOM"),
+        }.items()
+    }
+
+
+def test_the_nvfp4_variant_for_h200_holds_1_78_times_the_tokens() -> None:
+    tokens = {}
+    for name in ("h200-dp8", "h200-dp8-nvfp4"):
+        found = planned(resolved(name), Given())
+        tokens[name] = {each.ladder.engine: each.ladder.gpu_tokens for each in found}
+    # 656 and 352 B in 79 layers, 132 B in 22.
+    ratio = (79 * 656 + 22 * 132) / (79 * 352 + 22 * 132)
+    assert ratio == pytest.approx(1.782, abs=1e-3)
+    for stage in ("Prefill", "Decode"):
+        assert tokens["h200-dp8-nvfp4"][stage] / tokens["h200-dp8"][stage] == pytest.approx(ratio, rel=1e-3)
 
 
 def test_the_h200_baseline_has_the_same_rows_and_as_much_host_memory() -> None:

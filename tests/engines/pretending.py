@@ -23,7 +23,7 @@ _BEFORE = (
 )
 
 
-def _cuda(patch: pytest.MonkeyPatch, capability: tuple[int, int]) -> None:
+def pretend(patch: pytest.MonkeyPatch, capability: tuple[int, int]) -> None:
     """Let vLLM believe in GPUs of this compute capability, as long as the patch lasts."""
     for name in _BEFORE:
         import_module(name)
@@ -66,7 +66,7 @@ def engine_config(patch: pytest.MonkeyPatch, name: str, process: ProcessSpec) ->
             if variable.startswith(("VLLM_", "DYN_FORWARDPASS")):
                 inner.setenv(variable, value)
         if capability:
-            _cuda(inner, capability)
+            pretend(inner, capability)
         parsed: Any = import_module("dynamo.vllm.args").parse_args(list(process.argv[3:]))
         config = parsed.engine_args.create_engine_config()
         import_module("vllm.v1.worker.gpu.pcp_manager").PCPManager.validate_config(config, supports_mm_inputs=False)

@@ -6,7 +6,7 @@ Read in `v1/worker/gpu/pcp_manager.py`, `nixl/connector.py`, `config/parallel.py
 from collections.abc import Iterator
 
 from graphs.checks.check import Check
-from graphs.checks.engines.engine import FLASHMLA, FP8_ROWS, Engine
+from graphs.checks.engines.engine import FLASHMLA, FP8_ROWS, OURS, Engine
 from graphs.config import Config
 from graphs.engines.transfer import NIXL, children
 from graphs.settings.frontend import FrontendSettings
@@ -33,6 +33,8 @@ def context_parallel(config: Config, found: list[Engine]) -> Iterator[Check]:
 
 def _prefill(engine: Engine) -> Iterator[Check]:
     settings = engine.settings
+    if engine.backend == OURS:
+        yield engine.refuse("attention-backend", f"{OURS}, which is ours, has no PCP", f"set {FLASHMLA} on both stages")
     if engine.stage == "decode":
         yield engine.refuse(_PCP, f"{NIXL} has PCP on prefill engines only", "leave it out of decode")
     if settings.model_runner_v2 is False:
@@ -59,6 +61,8 @@ def _graphs(engine: Engine, dcp: int) -> Iterator[Check]:
 
 def _decode(engine: Engine) -> Iterator[Check]:
     settings = engine.settings
+    if engine.backend == OURS:
+        yield engine.refuse("attention-backend", f"{OURS}, which is ours, has no DCP", f"set {FLASHMLA} on both stages")
     if engine.backend == "FLASHINFER_MLA_SPARSE" and (settings.prefill_context_parallel_size or 1) > 1:
         yield engine.refuse("attention-backend", f"{engine.backend} has no PCP with DCP", f"set {FLASHMLA}")
     if engine.backend == FLASHMLA and settings.kv_cache_dtype not in _AS_FP8_ROWS:

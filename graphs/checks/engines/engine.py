@@ -14,6 +14,10 @@ from graphs.settings.vllm import VllmSettings
 NVFP4 = "nvfp4_ds_mla"
 FP8_ROWS = "fp8_ds_mla"
 FLASHMLA = "FLASHMLA_SPARSE"
+OURS = "CUSTOM"
+"""The name under which vLLM's registry has our backend (`components/kvcache/vllm_backend`)."""
+PLUGIN = "dynamo_glm"
+"""That of its entry point, which `VLLM_PLUGINS` would have to list."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from graphs.checks.check import Check
-from graphs.checks.engines.engine import FLASHMLA, FP8_ROWS, NVFP4, Engine
+from graphs.checks.engines.engine import FLASHMLA, FP8_ROWS, NVFP4, OURS, PLUGIN, Engine
 from graphs.engines.transfer import NIXL
 from graphs.machine import Machine
 
@@ -12,6 +12,8 @@ _CPU_BLOCK = 32
 _CPU_MLA = "CPU_MLA"
 _CPU_MLA_BLOCK = 16
 _BLACKWELL = 10
+# What our backend has kernels for: Hopper, B200 and its like, and the workstation's Blackwell.
+_OURS = {9, 10, 12}
 
 
 def rows(found: list[Engine], machine: Machine) -> Iterator[Check]:
@@ -26,16 +28,23 @@ def rows(found: list[Engine], machine: Machine) -> Iterator[Check]:
 def _is_sparse(engine: Engine) -> bool:
     # Rows of these formats, and these backends, exist for sparse MLA alone.
     backend = engine.backend or ""
-    return engine.settings.kv_cache_dtype in {NVFP4, FP8_ROWS} or "MLA_SPARSE" in backend or backend == FLASHMLA
+    return engine.settings.kv_cache_dtype in {NVFP4, FP8_ROWS} or "MLA_SPARSE" in backend or backend in {FLASHMLA, OURS}
 
 
 def _kernels(engine: Engine) -> Iterator[Check]:
     dtype, backend = engine.settings.kv_cache_dtype, engine.backend
     if _is_sparse(engine) and not engine.on_gpu:
         yield engine.refuse("kv-cache-dtype", "vLLM has no sparse attention on CPU", "use another model, or GPUs")
-    if dtype == NVFP4 and backend not in {None, FLASHMLA}:
+    if dtype == NVFP4 and backend not in {None, FLASHMLA, OURS}:
         found = f"{NVFP4}, and of vLLM's backends only {FLASHMLA} reads it; {backend} does not"
-        yield engine.refuse("kv-cache-dtype", found, f"set attention-backend: {FLASHMLA}")
+        yield engine.refuse("kv-cache-dtype", found, f"set attention-backend: {FLASHMLA}, or {OURS}, which is ours")
+    if backend == OURS and dtype != NVFP4:
+        found = f"{OURS}, which reads {NVFP4} and nothing else; kv-cache-dtype is {dtype or 'the default'}"
+        yield engine.refuse("attention-backend", found, f"set kv-cache-dtype: {NVFP4}, or another backend")
+    plugins = engine.variable("VLLM_PLUGINS")
+    if backend == OURS and plugins is not None and PLUGIN not in plugins.split(","):
+        found = f"{OURS}, which is registered by the plugin {PLUGIN}, and VLLM_PLUGINS is {plugins!r}"
+        yield engine.refuse("attention-backend", found, f"add {PLUGIN} to it, or leave it out")
     if dtype == FP8_ROWS and backend == "FLASHINFER_MLA_SPARSE":
         yield engine.refuse(
             "kv-cache-dtype", f"{backend} does not read {FP8_ROWS}", f"set attention-backend: {FLASHMLA}, or fp8_e4m3"
@@ -44,7 +53,7 @@ def _kernels(engine: Engine) -> Iterator[Check]:
 
 def _blocks(engine: Engine) -> Iterator[Check]:
     size = engine.settings.block_size
-    if size and _is_sparse(engine) and engine.backend in {None, FLASHMLA} and size % _SPARSE_BLOCK:
+    if size and _is_sparse(engine) and engine.backend in {None, FLASHMLA, OURS} and size % _SPARSE_BLOCK:
         found = f"{size}, and sparse kernels and the indexer read blocks of {_SPARSE_BLOCK} tokens"
         yield engine.refuse("block-size", found, f"set {_SPARSE_BLOCK}")
     if size and engine.backend == _CPU_MLA and size != _CPU_MLA_BLOCK:
@@ -66,11 +75,19 @@ def _layout(engine: Engine) -> Iterator[Check]:
 def _capability(engine: Engine, machine: Machine) -> Iterator[Check]:
     if engine.settings.kv_cache_dtype != NVFP4 or not engine.on_gpu:
         return
-    name, needs = f"{engine.name} GPUs", f"{NVFP4} needs compute capability 10.x (B200, GB200, B300)"
-    if machine.capability is None:
+    name, has = f"{engine.name} GPUs", machine.capability
+    families = _OURS if engine.backend == OURS else {_BLACKWELL}
+    needs = f"{NVFP4} needs compute capability 10.x (B200, GB200, B300) with vLLM's kernels"
+    if engine.backend == OURS:
+        needs = f"{NVFP4} needs compute capability 9.0, 10.x or 12.x with our kernels"
+    if has is None:
         yield Check(name, f"not looked at, for want of nvidia-smi: {needs}")
-    elif machine.capability[0] != _BLACKWELL:
-        shown = ".".join(map(str, machine.capability))
-        yield Check(name, f"compute capability {shown}: {needs}", f"set {engine.name}.kv-cache-dtype to {FP8_ROWS}")
-    else:
-        yield Check(name, f"compute capability {'.'.join(map(str, machine.capability))}")
+        return
+    shown = ".".join(map(str, has))
+    if has[0] in families:
+        yield Check(name, f"compute capability {shown}")
+        return
+    mend = f"set {engine.name}.kv-cache-dtype to {FP8_ROWS}"
+    if has[0] in _OURS:
+        mend = f"set {engine.name}.attention-backend to {OURS}, which is ours, or kv-cache-dtype to {FP8_ROWS}"
+    yield Check(name, f"compute capability {shown}: {needs}", mend)

@@ -25,7 +25,7 @@ Decode:
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DYN_CONNECTOR", "MOONCAKE_CONFIG_PATH", "VLLM_NIXL_SIDE_CHANNEL_HOST"):
+    for name in ("DYN_CONNECTOR", "MOONCAKE_CONFIG_PATH", "VLLM_NIXL_SIDE_CHANNEL_HOST", "VLLM_PLUGINS"):
         monkeypatch.delenv(name, raising=False)
 
 

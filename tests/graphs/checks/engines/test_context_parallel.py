@@ -33,6 +33,8 @@ def test_the_frontend_counts_in_the_blocks_of_all_ranks_together(refused: Refuse
         ("--Prefill.decode-context-parallel-size=4", "4 with PCP 8 and TP 1; "),
         ("--Common.kv-cache-dtype=nvfp4_ds_mla", "nvfp4_ds_mla, and DCP gathers rows as fp8_ds_mla"),
         ("--Common.attention-backend=FLASHINFER_MLA_SPARSE", "FLASHINFER_MLA_SPARSE has no PCP with DCP"),
+        ("--Common.attention-backend=CUSTOM", "CUSTOM, which is ours, has no PCP"),
+        ("--Common.attention-backend=CUSTOM", "CUSTOM, which is ours, has no DCP"),
         ("--Prefill.model-runner-v2=false", "PCP is there in the second model runner only"),
         ("--Prefill.pipeline-parallel-size=2", "it does not go with pipeline parallelism"),
         ("--Prefill.speculative-config={method: eagle}", "PCP does not draft by eagle"),
