@@ -7,10 +7,11 @@ import msgspec
 
 from components.kvcache.rows import BF16, FP8, ROWS, Model, Row, token_bytes
 from graphs.memory.assumptions import Assumption, assumptions
+from graphs.memory.checkpoint import Checkpoint
 from graphs.memory.devices import GIB, Device
 from graphs.memory.shapes import Shapes
 from graphs.memory.topology import Topology, topology
-from graphs.memory.weights import CHECKPOINTS, parts
+from graphs.memory.weights import CHECKPOINTS, Part, parts
 from graphs.settings.vllm import VllmSettings
 
 _UTILIZATION: Final = 0.92
@@ -48,6 +49,7 @@ class Engine(msgspec.Struct, frozen=True):
         assumed: Assumptions that were given instead of the defaults, in bytes, by name.
         logged: The same as vLLM logged them; what is given beats them.
         logged_weights_bytes: All weights of a GPU as vLLM logged them; None where no log is at hand.
+        checkpoint: Exact sizes of the weights; None to compute them from the shapes.
     """
 
     name: str
@@ -59,6 +61,15 @@ class Engine(msgspec.Struct, frozen=True):
     assumed: Mapping[str, int] = {}
     logged: Mapping[str, int] = {}
     logged_weights_bytes: int | None = None
+    checkpoint: Checkpoint | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its weights, MTP's only where they draft."""
+        mtp = drafts(self.settings)
+        if self.checkpoint is not None:
+            return self.checkpoint.parts(mtp=mtp)
+        return parts(self.shapes, CHECKPOINTS[self.weights], mtp=mtp)
 
 
 class Ladder(msgspec.Struct, frozen=True):
@@ -160,7 +171,6 @@ def _reserve(engine: Engine) -> Rung:
 
 
 def _weights(engine: Engine, ranks: Topology) -> list[Rung]:
-    found = parts(engine.shapes, CHECKPOINTS[engine.weights], mtp=drafts(engine.settings))
     rungs = [
         Rung(
             part.name,
@@ -168,7 +178,7 @@ def _weights(engine: Engine, ranks: Topology) -> list[Rung]:
             "weights",
             f"{part.parameters / 1e9:,.2f} B parameters in {part.format.name}, over {ranks.shards(part.cut)}",
         )
-        for part in found
+        for part in engine.parts
     ]
     if (measured := engine.logged_weights_bytes) is not None:
         rest = measured - sum(rung.size_bytes for rung in rungs)

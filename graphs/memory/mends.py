@@ -57,7 +57,7 @@ def _flags(**flags: object) -> Callable[[Engine], Engine]:
 
 
 def _weights(name: str) -> Callable[[Engine], Engine]:
-    return lambda engine: msgspec.structs.replace(engine, weights=name)
+    return lambda engine: msgspec.structs.replace(engine, weights=name, checkpoint=None)
 
 
 def _changes(engine: Engine) -> Iterator[Change]:

@@ -51,17 +51,19 @@ class Part(msgspec.Struct, frozen=True):
         parameters: How many.
         cut: Over which ranks.
         format: How they are stored.
+        stored_bytes: Bytes of one copy where a checkpoint says them, scales included; None to compute them.
     """
 
     name: str
     parameters: int
     cut: Cut
     format: Format
+    stored_bytes: int | None = None
 
     @property
     def all_bytes(self) -> int:
         """Bytes of one copy."""
-        return round(self.parameters * self.format.bits / 8)
+        return round(self.parameters * self.format.bits / 8) if self.stored_bytes is None else self.stored_bytes
 
 
 class Formats(msgspec.Struct, frozen=True):

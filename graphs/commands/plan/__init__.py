@@ -27,7 +27,7 @@ _SESSION_TOKENS = 140_000
 
 Gpu = Annotated[str | None, typer.Option(help="GPU of every engine, instead of the file's: h100, h200, b200, gb200.")]
 HbmGib = Annotated[float | None, typer.Option(help="Memory of another GPU, in GiB, as its driver reports it.", min=1)]
-Model = Annotated[Path | None, typer.Option(help="A checkpoint's folder or config.json, instead of known shapes.")]
+Model = Annotated[Path | None, typer.Option(help="A checkpoint's folder, for exact sizes, or its config.json.")]
 Weights = Annotated[str | None, typer.Option(help="Format of the weights, instead of what the model's name says.")]
 SessionTokens = Annotated[int, typer.Option(help="Length of a session, in tokens.", min=1)]
 Assume = Annotated[list[str] | None, typer.Option(metavar="NAME=GIB", help="A rung that is assumed, by its name.")]

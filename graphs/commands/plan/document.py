@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from graphs.commands.plan.engines import Planned
+from graphs.memory.ladder import Engine
 from graphs.memory.transfer import transfer
 
 
@@ -20,6 +21,7 @@ def _engine(planned: Planned, session_tokens: int) -> dict[str, Any]:
         "service": ladder.engine,
         "model": engine.shapes.name,
         "weights": engine.weights,
+        "checkpoint": _checkpoint(engine),
         "topology": ladder.topology.name,
         "gpus": ladder.topology.gpus,
         "gpu": ladder.device.name,
@@ -54,4 +56,15 @@ def _engine(planned: Planned, session_tokens: int) -> dict[str, Any]:
             }
             for mend in planned.mends
         ],
+    }
+
+
+def _checkpoint(engine: Engine) -> dict[str, Any] | None:
+    if (found := engine.checkpoint) is None:
+        return None
+    return {
+        "files": found.files,
+        "bytes": found.all_bytes,
+        "loaded_bytes": sum(part.all_bytes for part in engine.parts),
+        "unknown": list(found.unknown),
     }

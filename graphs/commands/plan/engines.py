@@ -8,7 +8,9 @@ import msgspec
 from components.kvcache.rows import ROWS
 from graphs.config import Config, ServiceConfig
 from graphs.errors import Refusal
+from graphs.memory import checkpoint as checkpoints
 from graphs.memory.calibration import Startup, calibrated
+from graphs.memory.checkpoint import Checkpoint
 from graphs.memory.devices import DEVICES, Device
 from graphs.memory.devices import device as device_of
 from graphs.memory.host import Tier, tiers
@@ -44,8 +46,8 @@ class Given(msgspec.Struct, frozen=True):
 
     Attributes:
         device: GPU of all engines.
-        model: Where to read shapes.
-        weights: Format of the weights.
+        model: Where to read shapes, and the sizes of the weights if they are there.
+        weights: Format of the weights; those of `model` are not looked at then.
         assumed: Sizes of rungs that are assumed, in bytes, by name.
         startups: What starts of engines measured, by service; an empty name is that of the only one.
     """
@@ -68,13 +70,14 @@ def planned(config: Config, given: Given) -> list[Planned]:
         Refusal: There is no vLLM engine, or a GPU, a model, a service or an assumption is not known.
     """
     shapes = read(given.model) if given.model else None
+    checkpoint = _checkpoint(given, shapes)
     services = [service for service in config.services if isinstance(service.settings, VllmSettings)]
     if not services:
         raise Refusal(f"{config.file or config.graph.name}: no service runs vLLM, so there is no GPU memory to plan")
     startups = _by_service(given.startups, [service.service.name for service in services])
     found = []
     for service in services:
-        engine = _engine(service, given, shapes)
+        engine = _engine(service, given, shapes, checkpoint)
         if (startup := startups.get(engine.name)) is not None:
             engine = calibrated(engine, startup)
         found.append(_planned(config, service, engine))
@@ -82,7 +85,13 @@ def planned(config: Config, given: Given) -> list[Planned]:
     return found
 
 
-def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None) -> Engine:
+def _checkpoint(given: Given, shapes: Shapes | None) -> Checkpoint | None:
+    if given.model is None or shapes is None or given.weights or not given.model.is_dir():
+        return None
+    return checkpoints.read(given.model, shapes)
+
+
+def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None, checkpoint: Checkpoint | None) -> Engine:
     settings = service.settings
     assert isinstance(settings, VllmSettings)  # noqa: S101 - others were left out
     name = service.service.name
@@ -96,15 +105,16 @@ def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None) -> Engi
             f"{name}.decode-context-parallel-size {settings.decode_context_parallel_size}: it divides the ranks of "
             "tensor-parallel-size and prefill-context-parallel-size: make it as many or fewer"
         )
-    checkpoint = settings.model or ""
+    model = settings.model or ""
     return Engine(
         name,
         service.service.role,
         settings,
-        shapes or _known(checkpoint, service),
-        given.weights or format_of(checkpoint),
+        shapes or _known(model, service),
+        given.weights or (checkpoint.format if checkpoint else format_of(model)),
         given.device or _device(service),
         given.assumed,
+        checkpoint=checkpoint,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from graphs.commands.plan.engines import Planned
 from graphs.memory.devices import GIB
-from graphs.memory.ladder import Ladder, Rung
+from graphs.memory.ladder import Engine, Ladder, Rung
 from graphs.memory.transfer import transfer
 
 _WIDTH: Final = 48
@@ -49,7 +49,7 @@ def _engine(planned: Planned, session_tokens: int, *, colour: bool) -> Iterator[
         begin = end
     if ladder.kv_bytes > 0:
         yield _line("left for KV", _bar(begin, total, total), ladder.kv_bytes, "kv", colour=colour)
-    yield from (f"  {line}\n" for line in _left(planned, session_tokens))
+    yield from (f"  {line}\n" for line in (*_exact(engine), *_left(planned, session_tokens)))
     yield from (f"  {line}\n" for line in _misfit(planned))
 
 
@@ -69,6 +69,18 @@ def _bar(begin: int, end: int, total: int) -> str:
 
 def _named(rung: Rung) -> str:
     return f"{rung.name}{' (assumed)' if rung.kind == 'assumed' else ''}: {rung.why}"
+
+
+def _exact(engine: Engine) -> Iterator[str]:
+    if (found := engine.checkpoint) is None:
+        return
+    kept = sum(part.all_bytes for part in engine.parts)
+    yield (
+        f"weights: exact, by the headers of {found.files} files; {kept / 1e9:,.1f} of {found.all_bytes / 1e9:,.1f} GB "
+        "are loaded" + ("" if kept == found.all_bytes else ", the rest is MTP's, unused or a copy")
+    )
+    if found.unknown:
+        yield f"tensors of unknown names: {len(found.unknown)}, such as {found.unknown[0]}; counted whole on each GPU"
 
 
 def _left(planned: Planned, session_tokens: int) -> Iterator[str]:

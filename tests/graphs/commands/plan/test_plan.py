@@ -10,6 +10,7 @@ import pytest
 
 from graphs import cli
 from graphs.memory.shapes import ARCHITECTURE, KNOWN
+from tests.graphs.memory.weights_at_hand import model, mtp, save
 
 CONFIGS = Path(__file__).parents[4] / "configs"
 LOG = Path(__file__).parents[2] / "memory" / "startup.log"
@@ -72,6 +73,23 @@ def test_assumptions_shapes_and_gpus_can_be_given(capsys: pytest.CaptureFixture[
     assert (rungs["cuda-graphs"]["bytes"], rungs["all-to-all"]["bytes"]) == (0, 3 << 29)
     assert rungs["all-to-all"]["why"] == "given"
     assert prefill["token_bytes"] == 10 * 352 + 4 * 132 + 484
+
+
+def test_weights_at_hand_are_counted_exactly(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    save(tmp_path, {**model("nvfp4"), **mtp("nvfp4"), "odd.weight": ("bfloat16", (7,))}, 2)
+    _, out, _ = run(capsys, "--model", str(tmp_path), "--json")
+    for engine in json.loads(out)["engines"]:
+        exact = engine["checkpoint"]
+        assert (engine["weights"], exact["files"], exact["unknown"]) == ("nvfp4", 2, ["odd.weight"])
+        rungs = {rung["name"]: rung for rung in engine["rungs"] if rung["kind"] == "weights"}
+        assert rungs["other"]["bytes"] == 14
+        # A quarter of 16 experts' three matrices in TP4, an eighth in DEP8: 1,024 packed bytes and 136 of scales each.
+        assert rungs["routed experts"]["bytes"] == 48 * 1160 // {"DEP8": 8, "TP4": 4}[engine["topology"]]
+    _, out, _ = run(capsys, "--model", str(tmp_path))
+    assert out.count("weights: exact, by the headers of 2 files") == 2
+    assert out.count("tensors of unknown names: 1, such as odd.weight; counted whole on each GPU") == 2
+    _, out, _ = run(capsys, "--model", str(tmp_path), "--weights", "fp8", "--json")
+    assert json.loads(out)["engines"][0]["checkpoint"] is None
 
 
 def test_a_start_that_was_logged_takes_the_place_of_what_is_assumed(capsys: pytest.CaptureFixture[str]) -> None:
