@@ -29,6 +29,8 @@ class Costs(msgspec.Struct, frozen=True):
         piece_tokens: Tokens in a piece: one block, with a layout that keeps all layers of a block together.
         decode_step_ms: A decode step of one request.
         decode_request_us: What each further request adds to a decode step.
+        decode_steps_ms: Decode steps of 1, 2, … requests where they are known one by one, instead of the line that the
+            two prices before draw; it goes on from the last of them.
         answer_tokens: Length of an answer where nothing better is known, tokens.
         host_tokens: Tokens of KV that the host tier behind the prefill ranks holds; 0 where there is none.
     """
@@ -45,6 +47,7 @@ class Costs(msgspec.Struct, frozen=True):
     piece_tokens: int = 64
     decode_step_ms: float = 14.0
     decode_request_us: float = 250.0
+    decode_steps_ms: tuple[float, ...] = ()
     answer_tokens: int = 400
     host_tokens: int = 0
 
@@ -94,6 +97,9 @@ class Costs(msgspec.Struct, frozen=True):
 
     def decode_ms(self, requests: int) -> float:
         """One decode step of that many requests: what each of them waits for its next token."""
+        if known := self.decode_steps_ms:
+            last = min(max(requests, 1), len(known))
+            return known[last - 1] + max(0, requests - last) * self.decode_request_us / 1e3
         return self.decode_step_ms + max(0, requests - 1) * self.decode_request_us / 1e3
 
 

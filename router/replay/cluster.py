@@ -56,11 +56,16 @@ class Load(msgspec.Struct, frozen=True):
     """How sessions arrive. A session's next turn comes its think time after the answer: a closed loop.
 
     Attributes:
-        arrivals: `spaced`: one session after another; `poisson`: at random; `recorded`: at the trace's own times.
-        spacing_s: Time between two sessions; the mean of it for `poisson`.
+        arrivals: `spaced`: one session after another; `poisson`: at random; `recorded`: at the trace's own times;
+            `held`: so many sessions at once, the next one where one ends.
+        spacing_s: Time between two sessions; the mean of it for `poisson`; of `held`, between the first ones.
         think_cap_s: Longest think time; None keeps the recorded ones.
+        sessions: Sessions at once where they are `held`, sub-agents not counted.
+        stop_s: When to stop, whatever is under way; None replays all of the trace.
     """
 
-    arrivals: Literal["spaced", "poisson", "recorded"] = "spaced"
+    arrivals: Literal["spaced", "poisson", "recorded", "held"] = "spaced"
     spacing_s: float = 0.7
     think_cap_s: float | None = None
+    sessions: int = 1
+    stop_s: float | None = None

@@ -1,6 +1,7 @@
 """The replay: a discrete-event simulation of the graph, driven by the router that serves."""
 
 import heapq
+import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -58,6 +59,7 @@ class Replay:
         self._sequence = 0
         self._now = 0.0
         self._keys = 0
+        self._next_session = 0
         self.served: list[Served] = []
         self._open: dict[int, Served] = {}
         self._prefilling: set[int] = set()
@@ -101,9 +103,14 @@ class Replay:
         for outage in self._outages:
             self._at(outage.at_s * 1e3, self._die, outage)
             self._at(outage.back_s * 1e3, self._come_back, outage)
-        for session, at_s in enumerate(self._arrivals()):
-            self._at(at_s * 1e3, self._arrive, session, 0)
-        while self._events:
+        if self._load.arrivals == "held":
+            for number in range(self._load.sessions):
+                self._at(number * self._load.spacing_s * 1e3, self._begin_next)
+        else:
+            for session, at_s in enumerate(self._arrivals()):
+                self._at(at_s * 1e3, self._arrive, session, 0)
+        stop_ms = math.inf if self._load.stop_s is None else self._load.stop_s * 1e3
+        while self._events and self._events[0][0] <= stop_ms:
             self._now, _, what, arguments = heapq.heappop(self._events)
             what(*arguments)
         ranks = [rank for engine in self._prefill for rank in engine.ranks]
@@ -117,6 +124,16 @@ class Replay:
             moves=self._moves,
             decode_moves=self._decode_moves,
         )
+
+    @property
+    def now_ms(self) -> float:
+        """How far it has come."""
+        return self._now
+
+    @property
+    def unfinished(self) -> list[Served]:
+        """Requests that are under way; their `finished_ms` is 0."""
+        return list(self._open.values())
 
     def _at(self, when_ms: float, what: Callable[..., None], *arguments: Any) -> None:
         self._sequence += 1
@@ -135,6 +152,18 @@ class Replay:
                 next_s += self._random.expovariate(1.0 / gap) if self._load.arrivals == "poisson" else gap
             begun[session.session_id] = at_s
             yield at_s
+
+    def _begin_next(self) -> None:
+        """Begin the next session of those that are held, and its sub-agents in their time."""
+        sessions, number = self._trace.sessions, self._next_session
+        if number == len(sessions):
+            return
+        self._arrive(number, 0)
+        number += 1
+        while number < len(sessions) and sessions[number].parent is not None:
+            self._at(self._now + (sessions[number].arrival_s or 0.0) * 1e3, self._arrive, number, 0)
+            number += 1
+        self._next_session = number
 
     def _arrive(self, session: int, number: int) -> None:
         turn, path = self._trace.sessions[session].turns[number], self._prefixes.path(self._ends[session][number])
@@ -261,6 +290,8 @@ class Replay:
             if self._load.think_cap_s is not None:
                 think_s = min(think_s, self._load.think_cap_s)
             self._at(self._now + think_s * 1e3, self._arrive, served.session, served.turn + 1)
+        elif self._load.arrivals == "held" and self._trace.sessions[served.session].parent is None:
+            self._begin_next()
 
     def _die(self, outage: Outage) -> None:
         self._fleet = alive.without(self._fleet, outage)

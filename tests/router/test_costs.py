@@ -39,3 +39,8 @@ def test_a_decode_step_takes_longer_with_more_requests() -> None:
     costs = Costs(decode_step_ms=10.0, decode_request_us=500.0)
 
     assert [costs.decode_ms(count) for count in (0, 1, 3)] == [10.0, 10.0, 11.0]
+
+
+def test_decode_steps_that_are_known_one_by_one_stand_for_the_line() -> None:
+    costs = Costs(decode_steps_ms=(3.0, 5.0, 6.0), decode_request_us=500.0)
+    assert [costs.decode_ms(requests) for requests in (0, 1, 2, 3, 5)] == [3.0, 3.0, 5.0, 6.0, 7.0]

@@ -218,3 +218,32 @@ def test_progress_is_told_after_each_request() -> None:
 def test_a_policy_that_leaves_a_place_open_cannot_be_replayed() -> None:
     with pytest.raises(ValueError, match="leaves a place open"):
         Replay(Trace("t", BLOCK, (growing("a", 1000),)), Router(Plain()), Cluster(), RECORDED, COSTS).run()
+
+
+def test_so_many_sessions_are_held_and_the_next_begins_where_one_ends() -> None:
+    trace = Trace("t", BLOCK, tuple(growing(f"{number}", 1000 * (number + 1)) for number in range(5)))
+    _, replay = run(trace, load=Load("held", spacing_s=1.0, sessions=2))
+
+    began = {served.session: served.arrival_ms for served in replay.served if served.turn == 0}
+    ended = {served.session: served.finished_ms for served in replay.served if served.turn == 3}
+    assert [began[0], began[1]] == [0.0, 1_000.0]
+    assert sorted(began[number] for number in (2, 3, 4)) == sorted(ended.values())[:3]
+
+
+def test_held_sessions_bring_their_sub_agents() -> None:
+    agent = Session("0/1", growing("0/1", 9000, turns=1).turns, 3.0, "0")
+    trace = Trace("t", BLOCK, (growing("0", 1000), agent, growing("1", 5000)))
+    _, replay = run(trace, load=Load("held", sessions=1))
+
+    arrived = {served.session: served.arrival_ms for served in replay.served if served.turn == 0}
+    last = max(served.finished_ms for served in replay.served if served.session == 0)
+    assert arrived == {0: 0.0, 1: 3_000.0, 2: last}
+
+
+def test_a_replay_stops_when_it_is_told_whatever_is_under_way() -> None:
+    _, replay = run(Trace("t", BLOCK, (growing("a", 1000),)), load=Load("held", sessions=1, stop_s=2.15))
+
+    assert [served.turn for served in replay.served] == [0]
+    (under_way,) = replay.unfinished
+    assert (under_way.turn, under_way.finished_ms) == (1, 0.0)
+    assert replay.now_ms <= 2_150
