@@ -20,21 +20,25 @@ class Device(msgspec.Struct, frozen=True):
         name: As it is asked for.
         hbm_bytes: Memory that the driver reports, which is less than the number on the data sheet.
         capability: Its compute capability; 0 of one that is known by its memory only.
+        memory_tb_s: What it reads of its memory, TB/s by its data sheet; 0 as before.
+        fp8_pflops: Its dense FP8 operations, 10^15 a second by its data sheet; 0 as before.
     """
 
     name: str
     hbm_bytes: int
     capability: float = 0
+    memory_tb_s: float = 0
+    fp8_pflops: float = 0
 
 
 DEVICES: Final[Mapping[str, Device]] = MappingProxyType(
     {
         device.name: device
         for device in (
-            Device("h100", 81_559 * MIB, 9.0),
-            Device("h200", 143_771 * MIB, 9.0),
-            Device("b200", 183_359 * MIB, 10.0),
-            Device("gb200", 189_471 * MIB, 10.0),
+            Device("h100", 81_559 * MIB, 9.0, 3.35, 1.979),
+            Device("h200", 143_771 * MIB, 9.0, 4.8, 1.979),
+            Device("b200", 183_359 * MIB, 10.0, 8.0, 4.5),
+            Device("gb200", 189_471 * MIB, 10.0, 8.0, 5.0),
         )
     }
 )

@@ -11,6 +11,18 @@ _BLOCK_TOKENS: Final = 64
 _DEFAULT_LAYOUT: Final = Layout.LBNHC
 """vLLM 0.31's own for MLA, and the block size of its sparse MLA kernels."""
 
+_PIECES: Final = (19_559, 1_940)
+_TRANSFERS_MS: Final = (146.0, 78.0)
+_MOVED_BYTES: Final = _PIECES[0] / 101 * 1_024 * 30_712
+"""Prime Inference's two transfers in NVFP4 rows. Both are taken to have moved the same: blocks of 1,024 tokens in 101
+regions each, 198,000 tokens on average, in rows that all layers together have 30,712 bytes of."""
+
+PIECE_US: Final = (_TRANSFERS_MS[0] - _TRANSFERS_MS[1]) / (_PIECES[0] - _PIECES[1]) * 1e3
+"""3.9 us for each piece more. The router's price, 2 us, is a round starting value that it corrects in service."""
+
+TRANSFER_GB_S: Final = _MOVED_BYTES / (_TRANSFERS_MS[1] - _PIECES[1] * PIECE_US / 1e3) / 1e6
+"""86 GB/s for what is left of the time, to each decode rank; the router begins with 40."""
+
 
 class Transfer(msgspec.Struct, frozen=True):
     """One request's transfer to all ranks of a decode engine that keep it.
@@ -22,7 +34,8 @@ class Transfer(msgspec.Struct, frozen=True):
         pieces: Pieces that vLLM 0.31's `NixlConnector` cuts them into for one rank: a page of each layer and block.
         whole_pieces: Pieces where whole blocks are registered, as `NixlPushConnector` does, and 0.33's `NixlConnector`;
             the same where a layout keeps layers apart.
-        rank_ms: Time of one rank by the router's default prices, in `pieces`; others pull at the same time.
+        rank_ms: Time of one rank by the published pair, in `pieces`; others pull at the same time.
+        whole_rank_ms: The same in `whole_pieces`.
     """
 
     tokens: int
@@ -31,12 +44,11 @@ class Transfer(msgspec.Struct, frozen=True):
     pieces: int
     whole_pieces: int
     rank_ms: float
+    whole_rank_ms: float
 
 
 def transfer(engine: Engine, ladder: Ladder, tokens: int) -> Transfer | None:
     """Return the transfer of a request of that many tokens; None for an engine that pulls none."""
-    from router.costs import Costs  # noqa: PLC0415 - every command imports this module, and no other needs the router.
-
     settings = engine.settings
     if engine.role != "decode" or not any(each.nixl is not None for each in settings.connectors or ()):
         return None
@@ -47,15 +59,18 @@ def transfer(engine: Engine, ladder: Ladder, tokens: int) -> Transfer | None:
     def cut(*, whole_rows: bool) -> Cut:
         return Cut(kv_model(engine), ladder.row, layout, settings.block_size or _BLOCK_TOKENS, whole_rows)
 
-    pages = cut(whole_rows=False)
+    pages, whole = cut(whole_rows=False), cut(whole_rows=True)
     moved = pages.moved_bytes(own_tokens)
-    prices = Costs()
-    rank_ms = prices.transfer_ms + moved / prices.transfer_gb_s / 1e6 + pages.pieces(own_tokens) * prices.piece_us / 1e3
     return Transfer(
         tokens=tokens,
         ranks=ranks.kv_copies * ranks.decode_context,
         rank_bytes=moved,
         pieces=pages.pieces(own_tokens),
-        whole_pieces=cut(whole_rows=True).pieces(own_tokens),
-        rank_ms=rank_ms,
+        whole_pieces=whole.pieces(own_tokens),
+        rank_ms=_ms(moved, pages.pieces(own_tokens)),
+        whole_rank_ms=_ms(moved, whole.pieces(own_tokens)),
     )
+
+
+def _ms(size_bytes: int, pieces: int) -> float:
+    return size_bytes / TRANSFER_GB_S / 1e6 + pieces * PIECE_US / 1e3

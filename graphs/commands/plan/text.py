@@ -103,7 +103,8 @@ def _left(planned: Planned, session_tokens: int) -> Iterator[str]:
         pulled = f"{moved.rank_bytes / 1e9:.1f} GB" + (f", to each of {moved.ranks} ranks" if moved.ranks > 1 else "")
         yield (
             f"a request of {session_tokens:,} tokens brings {pulled}: {moved.pieces:,} pieces as NixlConnector of "
-            f"vLLM 0.31 cuts them, {moved.whole_pieces:,} in whole blocks"
+            f"vLLM 0.31 cuts them, {moved.rank_ms:,.0f} ms; {moved.whole_pieces:,} in whole blocks, "
+            f"{moved.whole_rank_ms:,.0f} ms"
         )
     for tier in planned.tiers:
         sessions = tier.tokens // session_tokens

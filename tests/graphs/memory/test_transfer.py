@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from graphs.memory.ladder import Engine, ladder
-from graphs.memory.transfer import Transfer, transfer
+from graphs.memory.transfer import PIECE_US, TRANSFER_GB_S, Transfer, transfer
 from tests.graphs.memory.test_ladder import DEP8, TP4, engine
 
 NIXL = {"connectors": ["nixl"], "kv-cache-layout": "BLHNC", "block-size": 64}
@@ -41,8 +41,16 @@ def test_layers_apart_are_pieces_apart() -> None:
 def test_its_time_grows_with_bytes_and_pieces() -> None:
     times = [moved(TP4, tokens).rank_ms for tokens in (64, 6_400, 640_000)]
     assert times == sorted(times)
-    # By the router's prices: 640,000 x 30,712 B at 40 GB/s, 1,010,000 pieces of 2 us, 5 ms.
-    assert times[-1] == pytest.approx(491.4 + 2020 + 5, abs=1)
+    # 640,000 x 30,712 B at 86.3 GB/s, 1,010,000 pieces of 3.859 us.
+    assert times[-1] == pytest.approx(227.7 + 3898, abs=2)
+    assert moved(TP4, 640_000).whole_rank_ms == pytest.approx(227.7 + 38.6, abs=1)
+
+
+def test_the_published_pair_is_met() -> None:
+    # 198,302 tokens, in blocks of 1,024 of 101 regions and in 1,940 pieces: 146 and 78 ms.
+    size = 19_559 / 101 * 1_024 * 30_712
+    assert size / TRANSFER_GB_S / 1e6 + 19_559 * PIECE_US / 1e3 == pytest.approx(146)
+    assert size / TRANSFER_GB_S / 1e6 + 1_940 * PIECE_US / 1e3 == pytest.approx(78)
 
 
 @pytest.mark.parametrize("change", [{"role": "prefill"}, {"settings": engine(TP4).settings}])
