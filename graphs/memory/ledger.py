@@ -19,7 +19,6 @@ from components.kvcache.rows import (
     FP8_DS_MLA,
     GLM_5_3,
     INDEXER_ROW_BYTES,
-    INDEXER_VALUES,
     LATENT_VALUES,
     NVFP4_DS_MLA,
     ROPE_VALUES,
@@ -64,7 +63,6 @@ _TOKENS_1M: Final = 1_048_576
 _TOKENS_256K: Final = 262_144
 _HEADS: Final = 64
 _SELECTED: Final = 2_048
-_INDEXER_HEADS: Final = 32
 _FP8_TOKEN: Final = token_bytes(GLM_5_3, FP8).all_bytes
 _DS_MLA_TOKEN: Final = token_bytes(GLM_5_3, FP8_DS_MLA).all_bytes
 _NVFP4_TOKEN: Final = token_bytes(GLM_5_3, NVFP4_DS_MLA).all_bytes
@@ -74,7 +72,8 @@ def _exact(source: str, what: str, published: str, ours: str, formula: str) -> C
     return Claim(source, what, published, ours, formula, _as_printed(published, ours))
 
 
-def _explained(source: str, what: str, published: str, ours: str, formula: str) -> Claim:
+def explained(source: str, what: str, published: str, ours: str, formula: str) -> Claim:
+    """Return a claim that takes an assumption, which the formula says."""
     return Claim(source, what, published, ours, formula, Verdict.EXPLAINED)
 
 
@@ -109,7 +108,7 @@ def _rows() -> list[Claim]:
             f"{NVFP4_DS_MLA.row_bytes + BF16.row_bytes:,} B",
             "the row read, and unpacked to bf16 in memory: 352 + 1,152",
         ),
-        _explained(
+        explained(
             "PI",
             "bytes a row and layer that do not shrink",
             "about 100 B",
@@ -139,7 +138,7 @@ def _capacity() -> list[Claim]:
             f"{200_000 * GLM_5_3.layers * NVFP4_DS_MLA.row_bytes / 1e9:.1f} GB",
             "200,000 x 78 x 352; with indexer keys and MTP 6.1",
         ),
-        _explained(
+        explained(
             "PI",
             "tokens of a decode GPU, FP8 to NVFP4",
             "1.09 M to 1.63 M, 1.50x",
@@ -155,7 +154,7 @@ def _capacity() -> list[Claim]:
             f"{_FP8_TOKEN * _SESSION / 1e9:.1f} GB",
             f"{_SESSION:,} x {_FP8_TOKEN:,}, {_FITTED}",
         ),
-        _explained(
+        explained(
             "PI",
             "a session, NVFP4",
             "4.0 GB",
@@ -260,14 +259,14 @@ def _kept() -> list[Claim]:
     left = kept("h200", "fp8", "fp8_ds_mla", **contexts)
     assumed = sum(rung.size_bytes for rung in left.rungs if rung.kind == "assumed")
     return [
-        _explained(
+        explained(
             "vLLM",
             "left for KV on an H200 that prefills",
             "about 15 GiB",
             f"{left.kv_bytes / GIB:.0f} GiB",
             f"the ladder of PCP8 x DCP8 x EP8, of whose rungs {assumed / GIB:.1f} GiB are assumed",
         ),
-        _explained(
+        explained(
             "PI",
             "prefix capacity of DEP8 over TEP8",
             "about 5x",
@@ -285,33 +284,6 @@ _PREFILL: Final = {
 }
 
 
-def _measured() -> list[Claim]:
-    crossover = 2 * _HEADS * (2 * LATENT_VALUES + ROPE_VALUES) * _SELECTED // (2 * _INDEXER_HEADS * INDEXER_VALUES)
-    sharing = crossover * GLM_5_3.layers // len(GLM_5_3.indexer_layers)
-
-    def measurement(source: str, what: str, published: str, why: str) -> Claim:
-        return Claim(source, what, published, "", why, Verdict.NOT_COMPUTABLE)
-
-    return [
-        measurement("PI", "transfer, layer-major to block-major", "146 to 78 ms", "measured; here `benchmarks/nixl`"),
-        measurement("PI", "prefill chunk", "408 of 678 ms", "measured; the router's default prices come from it"),
-        measurement("PI", "queue wait", "550 to 110 ms", "measured; in small `benchmarks/prefill_budget`"),
-        measurement(
-            "PI",
-            "wait after a prefix was fetched",
-            "1,347 ms after 127 ms",
-            "measured; the timeline tells the two apart (docs/timeline.md)",
-        ),
-        measurement(
-            "vLLM",
-            "context at which the indexer costs most",
-            "32K, 256K",
-            "which costs are compared is not said: its operations are those of sparse attention at "
-            f"{crossover:,} tokens, with keys in 21 of 78 layers at {sharing:,}",
-        ),
-    ]
-
-
 _FAMILIES: Final[tuple[Callable[[], list[Claim]], ...]] = (
     _rows,
     _capacity,
@@ -319,10 +291,9 @@ _FAMILIES: Final[tuple[Callable[[], list[Claim]], ...]] = (
     _transfers,
     _roofline,
     _kept,
-    _measured,
 )
 
 
 def ledger() -> list[Claim]:
-    """Return every claim, by what it is about."""
+    """Return every claim about memory, by what it is about; `graphs/ratio/claims.py` has those about time."""
     return [claim for family in _FAMILIES for claim in family()]

@@ -19,9 +19,9 @@ from graphs.commands.plan.text import text
 from graphs.errors import Refusal
 from graphs.memory import calibration
 from graphs.memory.devices import GIB, Device, device
-from graphs.memory.ledger import ledger as claims
 from graphs.memory.weights import CHECKPOINTS
 from graphs.nearest import did_you_mean
+from graphs.ratio.claims import ledger as claims
 
 _SESSION_TOKENS = 140_000
 _TARGET_TOK_S = 60.0

@@ -40,6 +40,6 @@ def test_the_table_compares_with_what_was_published() -> None:
 
 def test_longer_steps_slow_users_down() -> None:
     found = {name: each.measures.user_tokens_per_s for name, each in sensitivities(TRACE, Measured(), 10.0, *SHORT)}
-    assert list(found)[0] == "as fitted"
+    assert next(iter(found)) == "as fitted"
     assert len(found) == 8
     assert max(found["itl-ms"], found["chunk-ms"]) < found["as fitted"]
