@@ -9,6 +9,7 @@ import msgspec
 
 from components.kvcache.rows import NVFP4_DS_MLA
 from graphs.memory.ladder import Engine, Ladder, drafts, ladder
+from graphs.memory.topology import impossible, topology
 
 _MOST_UTILIZATION: Final = 0.95
 _MOST: Final = 3
@@ -38,12 +39,16 @@ def mends(engine: Engine) -> list[Mend]:
     Args:
         engine: One that does not fit.
     """
-    changes = list(_changes(engine))
+    changes = [each for each in _changes(engine) if _may_be(each[1](engine))]
     for together in range(1, _MOST + 1):
         tried = [_mend(engine, some) for some in combinations(changes, together)]
         if fits := [mend for mend in tried if not mend.ladder.missing_bytes]:
             return fits[:_MOST]
     return sorted(tried, key=lambda mend: mend.ladder.missing_bytes)[:_MOST]
+
+
+def _may_be(engine: Engine) -> bool:
+    return impossible(topology(engine.settings), engine.shapes) is None
 
 
 def _mend(engine: Engine, changes: Sequence[Change]) -> Mend:

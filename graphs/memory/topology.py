@@ -2,6 +2,7 @@
 
 import msgspec
 
+from graphs.memory.shapes import Shapes
 from graphs.memory.weights import Cut
 from graphs.settings.vllm import VllmSettings
 
@@ -61,6 +62,26 @@ class Topology(msgspec.Struct, frozen=True):
     def kv_groups(self) -> int:
         """How many GPUs' worth of different tokens the engine keeps."""
         return self.gpus // self.pipeline // self.kv_copies
+
+
+def impossible(ranks: Topology, shapes: Shapes) -> str | None:
+    """Say why no engine has such ranks, with the flag that it is about; None where one may.
+
+    From vLLM 0.31 `config/parallel.py` and `config/model.py`; what else it wants of flags is `dynamo doctor`'s to say.
+    """
+    tensor, context, decode = ranks.tensor, ranks.prefill_context, ranks.decode_context
+    if shapes.num_attention_heads % tensor:
+        return f"tensor-parallel-size {tensor}: it divides the {shapes.num_attention_heads} attention heads"
+    if context == 1 and tensor % decode:
+        return f"decode-context-parallel-size {decode}: it divides the {tensor} ranks of tensor-parallel-size"
+    if context > 1 and decode not in {1, context, tensor * context}:
+        sizes = " or ".join(str(size) for size in sorted({1, context, tensor * context}))
+        return f"decode-context-parallel-size {decode}: with prefill-context-parallel-size {context} it is {sizes}"
+    if ranks.pipeline > shapes.num_hidden_layers:
+        return f"pipeline-parallel-size {ranks.pipeline}: there are {shapes.num_hidden_layers} layers"
+    if ranks.spread and ranks.gpus > shapes.n_routed_experts:
+        return f"enable-expert-parallel: over {ranks.gpus} ranks, and there are {shapes.n_routed_experts} experts"
+    return None
 
 
 def topology(settings: VllmSettings) -> Topology:

@@ -15,6 +15,8 @@ from router.replay.runs import Seen
 from router.replay.trace import Session, Trace, Turn
 
 _BLOCK: Final = 64
+_MOST: Final = 10_000_000
+_MOST_TURNS: Final = 2_000
 _DEFAULTS: Final[Mapping[str, float]] = MappingProxyType(
     {"turns": 60, "new": 1_200, "context": 140_000, "output": 440, "think": 10}
 )
@@ -85,6 +87,8 @@ def described(text: str, sessions: int, seed: int) -> Trace:
     means = _means(text)
     grown = means["new"] * (means["turns"] - 1) / 2
     first = means["context"] - grown
+    if means["turns"] > _MOST_TURNS:
+        raise Refusal(f"--workload {text}: turns are of one session: {_MOST_TURNS:,} at most")
     if means["new"] < means["output"]:
         raise Refusal(f"--workload {text}: new counts the answer before it, so it is at least output")
     if first < means["new"]:
@@ -111,7 +115,7 @@ def _means(text: str) -> dict[str, float]:
         except ValueError:
             found[name] = math.nan
         least = 0 if name == "think" else 1
-        if not least <= found[name] < math.inf:
+        if not least <= found[name] <= _MOST:
             raise Refusal(
                 f"--workload {text}: {each}: write NAME=NUMBER, {least} or more, such as {name}={_DEFAULTS[name]}"
             )

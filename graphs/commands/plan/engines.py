@@ -17,7 +17,7 @@ from graphs.memory.host import Tier, tiers
 from graphs.memory.ladder import Engine, Ladder, ladder, row_of
 from graphs.memory.mends import Mend, mends
 from graphs.memory.shapes import KNOWN, Shapes, known, read
-from graphs.memory.topology import topology
+from graphs.memory.topology import impossible, topology
 from graphs.memory.weights import format_of
 from graphs.nearest import did_you_mean
 from graphs.settings.vllm import VllmSettings
@@ -100,17 +100,15 @@ def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None, checkpo
     except KeyError:
         known_rows = ", ".join(ROWS)
         raise Refusal(f"{name}.kv-cache-dtype {settings.kv_cache_dtype}: no row of MLA; known: {known_rows}") from None
-    if not topology(settings).kv_copies:
-        raise Refusal(
-            f"{name}.decode-context-parallel-size {settings.decode_context_parallel_size}: it divides the ranks of "
-            "tensor-parallel-size and prefill-context-parallel-size: make it as many or fewer"
-        )
     model = settings.model or ""
+    shapes = shapes or _known(model, service)
+    if (why := impossible(topology(settings), shapes)) is not None:
+        raise Refusal(f"{name}.{why}")
     return Engine(
         name,
         service.service.role,
         settings,
-        shapes or _known(model, service),
+        shapes,
         given.weights or (checkpoint.format if checkpoint else format_of(model)),
         given.device or _device(service),
         given.assumed,

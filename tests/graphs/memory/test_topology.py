@@ -1,6 +1,7 @@
 import pytest
 
-from graphs.memory.topology import Topology, topology
+from graphs.memory.shapes import KNOWN
+from graphs.memory.topology import Topology, impossible, topology
 from graphs.memory.weights import Cut
 from graphs.settings.vllm import VllmSettings
 
@@ -41,3 +42,26 @@ def test_it_is_read_from_vllms_flags() -> None:
     flags = {"data-parallel-size": 8, "enable-expert-parallel": True, "tensor-parallel-size": 1}
     assert topology(VllmSettings.model_validate(flags)) == DEP8
     assert topology(VllmSettings()) == Topology()
+
+
+@pytest.mark.parametrize("ranks", [TP4, DEP8, TEP8, DCP8, Topology(tensor=8, decode_context=4), Topology(pipeline=78)])
+def test_ranks_that_vllm_takes_are_possible(ranks: Topology) -> None:
+    assert impossible(ranks, KNOWN["GLM-5.3"]) is None
+
+
+@pytest.mark.parametrize(
+    ("ranks", "why"),
+    [
+        (Topology(tensor=3), "tensor-parallel-size 3: it divides the 64 attention heads"),
+        (Topology(tensor=128), "tensor-parallel-size 128: it divides the 64 attention heads"),
+        (Topology(tensor=4, decode_context=3), "decode-context-parallel-size 3: it divides the 4 ranks of tensor"),
+        (
+            Topology(prefill_context=8, decode_context=4),
+            "decode-context-parallel-size 4: with prefill-context-parallel",
+        ),
+        (Topology(pipeline=79), "pipeline-parallel-size 79: there are 78 layers"),
+        (Topology(data=300, spread=True), "enable-expert-parallel: over 300 ranks, and there are 256 experts"),
+    ],
+)
+def test_ranks_that_no_engine_has_say_why(ranks: Topology, why: str) -> None:
+    assert (impossible(ranks, KNOWN["GLM-5.3"]) or "").startswith(why)

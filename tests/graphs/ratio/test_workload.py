@@ -60,6 +60,8 @@ def test_described_sessions_grow_and_share_nothing() -> None:
         ("turns", "turns: write NAME=NUMBER, 1 or more"),
         ("turns=0", "turns=0: write NAME=NUMBER, 1 or more"),
         ("think=-1", "think=-1: write NAME=NUMBER, 0 or more"),
+        ("turns=5000", "turns are of one session: 2,000 at most"),
+        ("output=1e12", "output=1e12: write NAME=NUMBER, 1 or more"),
         ("output=nan", "output=nan: write NAME=NUMBER, 1 or more"),
         ("new=100,output=200", "new counts the answer before it, so it is at least output"),
         ("context=1000", "context must be 36,600 or more"),

@@ -77,18 +77,20 @@ def test_assumptions_shapes_and_gpus_can_be_given(capsys: pytest.CaptureFixture[
 
 def test_weights_at_hand_are_counted_exactly(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     save(tmp_path, {**model("nvfp4"), **mtp("nvfp4"), "odd.weight": ("bfloat16", (7,))}, 2)
-    _, out, _ = run(capsys, "--model", str(tmp_path), "--json")
+    # It has two heads and four experts.
+    words = ["--model", str(tmp_path), "--Prefill.data-parallel-size=4", "--Decode.tensor-parallel-size=2"]
+    _, out, _ = run(capsys, *words, "--json")
     for engine in json.loads(out)["engines"]:
         exact = engine["checkpoint"]
         assert (engine["weights"], exact["files"], exact["unknown"]) == ("nvfp4", 2, ["odd.weight"])
         rungs = {rung["name"]: rung for rung in engine["rungs"] if rung["kind"] == "weights"}
         assert rungs["other"]["bytes"] == 14
-        # A quarter of 16 experts' three matrices in TP4, an eighth in DEP8: 1,024 packed bytes and 136 of scales each.
-        assert rungs["routed experts"]["bytes"] == 48 * 1160 // {"DEP8": 8, "TP4": 4}[engine["topology"]]
-    _, out, _ = run(capsys, "--model", str(tmp_path))
+        # Half of 16 experts' three matrices in TP2, a quarter in DEP4: 1,024 packed bytes and 136 of scales each.
+        assert rungs["routed experts"]["bytes"] == 48 * 1160 // {"DEP4": 4, "TP2": 2}[engine["topology"]]
+    _, out, _ = run(capsys, *words)
     assert out.count("weights: exact, by the headers of 2 files") == 2
     assert out.count("tensors of unknown names: 1, such as odd.weight; counted whole on each GPU") == 2
-    _, out, _ = run(capsys, "--model", str(tmp_path), "--weights", "fp8", "--json")
+    _, out, _ = run(capsys, *words, "--weights", "fp8", "--json")
     assert json.loads(out)["engines"][0]["checkpoint"] is None
 
 
@@ -131,7 +133,12 @@ def test_a_start_that_was_logged_takes_the_place_of_what_is_assumed(capsys: pyte
         (
             ["--Decode.decode-context-parallel-size=8"],
             "gb200-1p4d.yaml",
-            "Decode.decode-context-parallel-size 8: it divides the ranks of tensor-parallel-size",
+            "Decode.decode-context-parallel-size 8: it divides the 4 ranks of tensor-parallel-size",
+        ),
+        (
+            ["--Decode.tensor-parallel-size=3"],
+            "gb200-1p4d.yaml",
+            "Decode.tensor-parallel-size 3: it divides the 64 attention heads",
         ),
         (["--plot", "a.pdf"], "gb200-1p4d.yaml", "--plot a.pdf: name a file that ends in .png or .svg"),
         ([], "local.yaml", "no service runs vLLM, so there is no GPU memory to plan"),
