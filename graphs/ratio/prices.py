@@ -59,13 +59,15 @@ def prices(
     layout = Layout(settings.kv_cache_layout) if settings.kv_cache_layout else Layout.LBNHC
     block = settings.block_size or _BLOCK
     cut = Cut(kv_model(engine), found.row, layout, block, whole_blocks)
+    moved_bytes = found.token_bytes // found.topology.decode_context
     return Costs(
         prefill_token_us=token_us,
         context_token_ns=context_ns,
         step_ms=measured.step_ms,
         budget_tokens=prefill[0].settings.max_num_batched_tokens or _BUDGET,
-        kv_token_bytes=found.token_bytes // found.topology.decode_context,
-        fetch_gb_s=measured.fetch_gb_s,
+        kv_token_bytes=moved_bytes,
+        # What is fetched is a prefill rank's, whose rows may be others.
+        fetch_gb_s=measured.fetch_gb_s * moved_bytes / prefill[1].token_bytes,
         transfer_gb_s=measured.transfer_gb_s,
         transfer_ms=0.0,
         piece_us=measured.piece_us * cut.pieces_per_block,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from graphs.commands import options
@@ -18,7 +19,7 @@ from graphs.commands.plan.ledger import markdown
 from graphs.commands.plan.text import text
 from graphs.errors import Refusal
 from graphs.memory import calibration
-from graphs.memory.devices import GIB, Device, device
+from graphs.memory.devices import DEVICES, GIB, Device, device
 from graphs.memory.weights import CHECKPOINTS
 from graphs.nearest import did_you_mean
 from graphs.ratio.claims import ledger as claims
@@ -104,19 +105,10 @@ def plan(
     )
     asked = None
     if trace is not None or workload is not None:
-        from graphs.commands.plan.ask import ask  # noqa: PLC0415 - other commands start without the replay.
+        from graphs.commands.plan.ask import Numbers, ask  # noqa: PLC0415 - other commands start without the replay.
 
-        asked = ask(
-            trace.absolute() if trace else None,
-            workload,
-            ratios,
-            sessions,
-            measured or [],
-            target_tok_s=target_tok_s,
-            think_cap_s=think_cap_s,
-            seed=seed,
-            plot=plot.absolute() if plot else None,
-        )
+        numbers = Numbers(target_tok_s, think_cap_s, seed)
+        asked = ask(trace, workload, ratios, sessions, given=measured or [], numbers=numbers, plot=plot)
     elif ratios or sessions or measured:
         raise Refusal("--ratios, --sessions and --measured need sessions to replay: give --trace or --workload")
     engines = planned(options.load_config(target, file, context.obj, working_dir), given)
@@ -144,7 +136,8 @@ def _device(gpu: str | None, hbm_gib: float | None) -> Device | None:
     if hbm_gib is not None:
         if not math.isfinite(hbm_gib):
             raise Refusal(f"--hbm-gib {hbm_gib}: write a number of GiB, such as 140.4")
-        return Device(gpu or f"{hbm_gib:g} GiB", round(hbm_gib * GIB))
+        known = DEVICES.get((gpu or "").lower(), Device(gpu or f"{hbm_gib:g} GiB", 0))
+        return msgspec.structs.replace(known, hbm_bytes=round(hbm_gib * GIB))
     return None if gpu is None else device(gpu)
 
 

@@ -16,6 +16,20 @@ _RATIOS: Final = "1:1,1:2,1:3,1:4,1:5,1:6"
 _RATIO: Final = re.compile(r"([1-9]\d{0,2}):([1-9]\d{0,2})")
 
 
+class Numbers(msgspec.Struct, frozen=True):
+    """Numbers of which any is right.
+
+    Attributes:
+        target_tok_s: E2E tok/s that each user is to have.
+        think_cap_s: Longest wait between two turns; None keeps them.
+        seed: Of what is made up or shuffled.
+    """
+
+    target_tok_s: float
+    think_cap_s: float | None
+    seed: int
+
+
 class Ask(msgspec.Struct, frozen=True):
     """For which workload, and what is to be tried.
 
@@ -24,9 +38,7 @@ class Ask(msgspec.Struct, frozen=True):
         workload: `agents`, or means by name; None where they are recorded.
         ratios: Prefill engines to decode engines.
         sessions: Sessions at once; empty to choose them by what is thought to be the most.
-        target_tok_s: E2E tok/s that each user is to have.
-        think_cap_s: Longest wait between two turns.
-        seed: Of what is made up or shuffled.
+        numbers: Speed, waits and seed.
         measured: What the times are made of.
         plot: Where to draw it, if at all.
     """
@@ -35,9 +47,7 @@ class Ask(msgspec.Struct, frozen=True):
     workload: str | None
     ratios: tuple[Ratio, ...]
     sessions: tuple[int, ...]
-    target_tok_s: float
-    think_cap_s: float | None
-    seed: int
+    numbers: Numbers
     measured: Measured
     plot: Path | None
 
@@ -47,14 +57,21 @@ def ask(
     workload: str | None,
     ratios: str | None,
     sessions: str | None,
-    given: list[str],
     *,
-    target_tok_s: float,
-    think_cap_s: float | None,
-    seed: int,
+    given: list[str],
+    numbers: Numbers,
     plot: Path | None,
 ) -> Ask:
-    """Check what is asked.
+    """Check what is asked; paths are made absolute before the working directory becomes another.
+
+    Args:
+        trace: As `--trace` has it.
+        workload: As `--workload` has it.
+        ratios: As `--ratios` has it; None for 1:1 to 1:6.
+        sessions: As `--sessions` has it.
+        given: All of `--measured`.
+        numbers: What was checked already.
+        plot: As `--plot` has it.
 
     Raises:
         Refusal: Two workloads are, or a ratio, a number of sessions or a measurement is none.
@@ -62,15 +79,13 @@ def ask(
     if trace is not None and workload is not None:
         raise Refusal(f"--workload {workload}: the sessions are those of --trace {trace}: leave out one of the two")
     return Ask(
-        trace,
+        trace.absolute() if trace else None,
         workload,
         tuple(dict.fromkeys(_ratio(word, ratios) for word in (ratios or _RATIOS).split(","))),
         tuple(sorted({_count(word, sessions) for word in sessions.split(",")})) if sessions else (),
-        target_tok_s,
-        think_cap_s,
-        seed,
+        numbers,
         measured(given),
-        plot,
+        plot.absolute() if plot else None,
     )
 
 

@@ -63,7 +63,7 @@ def ratio(ask: Ask, engines: list[Planned]) -> Result:
     """
     prefill, decode = sides(engines)
     trace = _trace(ask)
-    means = demand(trace, ask.think_cap_s)
+    means = demand(trace, ask.numbers.think_cap_s)
     _check_fits(means, prefill, decode)
     graph = cluster(prefill, decode, slots(decode.engine, decode.ladder))
     costs = prices(
@@ -73,13 +73,15 @@ def ratio(ask: Ask, engines: list[Planned]) -> Result:
         means.prompt_tokens,
         host_tokens=graph.host_tokens,
     )
-    found = balance(means, costs, graph, ask.target_tok_s)
+    found = balance(means, costs, graph, ask.numbers.target_tok_s)
     if not found.decode_requests:
         fastest = means.output_tokens / (found.first_token_ms + means.output_tokens * costs.decode_ms(1)) * 1e3
-        raise Refusal(f"--target-tok-s {ask.target_tok_s:g}: a user alone gets {fastest:.0f} tok/s: ask for less")
+        raise Refusal(
+            f"--target-tok-s {ask.numbers.target_tok_s:g}: a user alone gets {fastest:.0f} tok/s: ask for less"
+        )
     points = tuple(_points(ask, trace, graph, costs, found))
     by_ratio = [[each for each in points if each.ratio == one] for one in ask.ratios]
-    at_target = tuple(served(each, ask.target_tok_s) for each in by_ratio)
+    at_target = tuple(served(each, ask.numbers.target_tok_s) for each in by_ratio)
     return Result(ask, trace.name, prefill, decode, graph, costs, means, found, points, at_target)
 
 
@@ -87,8 +89,8 @@ def _trace(ask: Ask) -> Trace:
     if ask.trace is not None:
         return open_trace(ask.trace)
     if ask.workload in {None, "agents"}:
-        return msgspec.structs.replace(generate(_MADE_UP, ask.seed), name="made-up agents")
-    return described(ask.workload or "", _MADE_UP, ask.seed)
+        return msgspec.structs.replace(generate(_MADE_UP, ask.numbers.seed), name="made-up agents")
+    return described(ask.workload or "", _MADE_UP, ask.numbers.seed)
 
 
 def _check_fits(means: Demand, prefill: Planned, decode: Planned) -> None:
@@ -115,8 +117,8 @@ def _points(ask: Ask, trace: Trace, graph: Cluster, costs: Costs, found: Balance
                 at_ratio(graph, one),
                 costs,
                 count,
-                think_cap_s=ask.think_cap_s,
-                seed=ask.seed,
+                think_cap_s=ask.numbers.think_cap_s,
+                seed=ask.numbers.seed,
                 tell=share,
             )
             tell(shown, math.inf)

@@ -36,7 +36,7 @@ def picture(result: Result) -> Figure:
         f"{result.prefill.engine.shapes.name} in {result.prefill.engine.weights}: "
         f"{result.prefill.ladder.topology.name} prefill and {result.decode.ladder.topology.name} decode on "
         f"{result.prefill.ladder.device.name}\n{result.name}"
-        + ("" if result.ask.think_cap_s is None else f", waits of at most {result.ask.think_cap_s:g} s")
+        + ("" if result.ask.numbers.think_cap_s is None else f", waits of at most {result.ask.numbers.think_cap_s:g} s")
         + f"; {graph.rank_kv_tokens:,} tokens of KV on a prefill rank, {graph.decode_kv_tokens:,} on a decoder",
         x=0.01,
         ha="left",
@@ -57,7 +57,7 @@ def _curve(axes: Axes, result: Result) -> None:
         axes.plot(*_places(points[most:]), linewidth=0.9, linestyle=":", alpha=0.6, **marker)
     best = max(result.served, key=lambda each: each.gpu_tokens_per_s)
     _name_points(axes, curves[best.ratio])
-    axes.axvline(result.ask.target_tok_s, color=_GREY, linewidth=1, linestyle="--")
+    axes.axvline(result.ask.numbers.target_tok_s, color=_GREY, linewidth=1, linestyle="--")
     axes.set(
         xlabel="E2E tok/s per user, queueing and first token included: the median request",
         ylabel="output tok/s per GPU, prefill and decode",
@@ -122,7 +122,7 @@ def _bars(axes: Axes, result: Result) -> None:
     axes.grid(visible=False, axis="y")
     axes.set_xlim(0, 1.9 * max([1e-9, *(each.gpu_tokens_per_s for each in result.served)]))
     axes.set(
-        title=f"at {result.ask.target_tok_s:g} tok/s per user",
+        title=f"at {result.ask.numbers.target_tok_s:g} tok/s per user",
         xlabel="output tok/s per GPU",
     )
 

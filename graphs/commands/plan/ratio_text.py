@@ -41,8 +41,8 @@ def document(result: Result) -> dict[str, Any]:
     return {
         "workload": {
             "name": result.name,
-            "think_cap_s": result.ask.think_cap_s,
-            "seed": result.ask.seed,
+            "think_cap_s": result.ask.numbers.think_cap_s,
+            "seed": result.ask.numbers.seed,
             **msgspec.structs.asdict(result.demand),
             "reuse_ratio": result.demand.reuse_ratio,
         },
@@ -76,7 +76,7 @@ def _flat(found: msgspec.Struct) -> dict[str, Any]:
 
 def _workload(result: Result) -> Iterator[str]:
     means, ask = result.demand, result.ask
-    cap = "" if ask.think_cap_s is None else f", waits of at most {ask.think_cap_s:g} s"
+    cap = "" if ask.numbers.think_cap_s is None else f", waits of at most {ask.numbers.think_cap_s:g} s"
     yield (
         f"workload  {result.name}{cap}: {means.turns:.0f} turns a session; on average a prompt of "
         f"{means.prompt_tokens:,.0f} tokens, {means.new_tokens:,.0f} of them new, an answer of "
@@ -90,7 +90,8 @@ def _workload(result: Result) -> Iterator[str]:
         f"requests; transfer {costs.piece_us:,.1f} us a block, {costs.transfer_gb_s:.0f} GB/s"
     )
     device = result.prefill.ladder.device
-    scaled = "" if measured_on(device) else f"; for {device.name} by the data sheets, where it was never measured"
+    how = "by the data sheets" if device.fp8_pflops else "taken to be as fast"
+    scaled = "" if measured_on(device) else f"; for {device.name}, which was never measured, {how}"
     yield (
         f"          from {found.chunk_ms:g} ms for a chunk of {found.chunk_tokens:,.0f} tokens and an ITL of "
         f"{found.itl_ms:g} ms, taken to be that of {found.itl_requests:g} requests, on gb200{scaled}"

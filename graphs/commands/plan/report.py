@@ -9,6 +9,7 @@ from graphs.commands.plan.engines import Planned
 from graphs.commands.plan.ratio import ratio
 from graphs.commands.plan.ratio_text import document as ratio_document
 from graphs.commands.plan.ratio_text import text
+from graphs.commands.plan.text import misfit
 
 
 def report(ask: Ask, engines: list[Planned], session_tokens: int, *, as_json: bool) -> None:
@@ -27,3 +28,5 @@ def report(ask: Ask, engines: list[Planned], session_tokens: int, *, as_json: bo
         sys.stdout.write(json.dumps(whole, indent=2) + "\n")
     else:
         sys.stdout.writelines(text(found))
+        for each in engines:
+            sys.stdout.writelines(f"{each.engine.name}: {line.strip()}\n" for line in misfit(each))

@@ -50,7 +50,7 @@ def _engine(planned: Planned, session_tokens: int, *, colour: bool) -> Iterator[
     if ladder.kv_bytes > 0:
         yield _line("left for KV", _bar(begin, total, total), ladder.kv_bytes, "kv", colour=colour)
     yield from (f"  {line}\n" for line in (*_exact(engine), *_left(planned, session_tokens)))
-    yield from (f"  {line}\n" for line in _misfit(planned))
+    yield from (f"  {line}\n" for line in misfit(planned))
 
 
 def _line(name: str, bar: str, size: int, kind: str, *, colour: bool) -> str:
@@ -120,7 +120,8 @@ def _copies(ladder: Ladder) -> str:
     return "each its own" if ranks.gpus > 1 else "all of them"
 
 
-def _misfit(planned: Planned) -> Iterator[str]:
+def misfit(planned: Planned) -> Iterator[str]:
+    """Yield by how much an engine does not fit and what would help; nothing where it fits."""
     ladder = planned.ladder
     if not ladder.missing_bytes:
         return

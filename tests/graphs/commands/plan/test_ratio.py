@@ -101,7 +101,14 @@ def test_a_recorded_trace_is_read(capfd: pytest.CaptureFixture[str], tmp_path: P
 
 def test_a_gpu_that_was_never_measured_is_said_to_be_one(capfd: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capfd, *GRID, "--gpu", "b200")
-    assert "for b200 by the data sheets, where it was never measured" in out
+    assert "; for b200, which was never measured, by the data sheets" in out
+
+
+def test_what_does_not_fit_is_said_beside_the_ratio(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capfd, *GRID, "--gpu", "gb200", "--hbm-gib", "140")
+    assert code == 1
+    assert "; for gb200, which" not in out
+    assert "Decode: DOES NOT FIT: " in out
 
 
 def test_the_picture_tells_sessions_from_requests_in_flight(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
