@@ -149,7 +149,8 @@ def _part(place: _Place, tensors: list[Tensor]) -> Part:
     stored = sum(tensor.size_bytes for tensor in tensors)
     parameters = sum(_parameters(tensors))
     bits = stored * 8 / parameters if parameters else 0.0
-    return Part(place.part, parameters, place.cut, Format(_format(tensors), bits), stored)
+    scales = sum(tensor.size_bytes for tensor in tensors if _SCALE.search(tensor.name))
+    return Part(place.part, parameters, place.cut, Format(_format(tensors), bits), stored, scales)
 
 
 def _parameters(tensors: Iterable[Tensor]) -> Iterator[int]:

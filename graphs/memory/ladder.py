@@ -176,7 +176,8 @@ def _weights(engine: Engine, ranks: Topology) -> list[Rung]:
             part.name,
             -(-part.all_bytes // ranks.shards(part.cut)),
             "weights",
-            f"{part.parameters / 1e9:,.2f} B parameters in {part.format.name}, over {ranks.shards(part.cut)}",
+            f"{part.parameters / 1e9:,.2f} B parameters in {part.format.name}{_scales(part)}, "
+            f"over {ranks.shards(part.cut)}",
         )
         for part in engine.parts
     ]
@@ -184,6 +185,10 @@ def _weights(engine: Engine, ranks: Topology) -> list[Rung]:
         rest = measured - sum(rung.size_bytes for rung in rungs)
         rungs.append(Rung("beyond these parts", rest, "weights", f"vLLM logged {measured / GIB:,.1f} GiB of weights"))
     return rungs
+
+
+def _scales(part: Part) -> str:
+    return f" with {part.scales_bytes / 1e9:,.2f} GB of scales" if part.scales_bytes else ""
 
 
 def _assumed(engine: Engine, ranks: Topology) -> list[Rung]:

@@ -52,6 +52,7 @@ class Part(msgspec.Struct, frozen=True):
         cut: Over which ranks.
         format: How they are stored.
         stored_bytes: Bytes of one copy where a checkpoint says them, scales included; None to compute them.
+        scales_bytes: Of those the scales'; 0 where they are computed with their values.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Part(msgspec.Struct, frozen=True):
     cut: Cut
     format: Format
     stored_bytes: int | None = None
+    scales_bytes: int = 0
 
     @property
     def all_bytes(self) -> int:

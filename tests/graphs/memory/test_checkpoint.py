@@ -55,14 +55,17 @@ def test_copies_that_vllm_shares_are_no_part_and_mtp_only_where_it_is_used(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("number_format", "experts_bytes"),
+    ("number_format", "experts_bytes", "scales_bytes"),
     # A scale for each matrix of 64 x 32 in fp8; in nvfp4 a byte for 16 values, and two of 4 bytes a matrix.
-    [("fp8", 48 * (2048 + 4)), ("nvfp4", 48 * (1024 + 128 + 8))],
+    [("fp8", 48 * (2048 + 4), 48 * 4), ("nvfp4", 48 * (1024 + 128 + 8), 48 * 136)],
 )
-def test_scales_belong_to_their_matrices(tmp_path: Path, number_format: str, experts_bytes: int) -> None:
+def test_scales_belong_to_their_matrices(
+    tmp_path: Path, number_format: str, experts_bytes: int, scales_bytes: int
+) -> None:
     found = read(tmp_path, model(number_format))
     experts = next(part for part in found.own if part.cut is Cut.EXPERT)
     assert (experts.all_bytes, experts.parameters) == (experts_bytes, 48 * 2048)
+    assert experts.scales_bytes == scales_bytes
     assert (experts.format.name, found.format) == (number_format, number_format)
 
 
