@@ -88,13 +88,14 @@ def _wanted(folder: Path) -> Mapping[str, set[str] | None]:
         return dict.fromkeys(names)
     try:
         placed = msgspec.json.decode(index.read_bytes(), type=_Index).weight_map
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refusal(f"--model {index}: {error}: fetch it again") from error
     found: dict[str, set[str]] = {}
     for tensor, name in placed.items():
-        if Path(name).name != name:
-            raise Refusal(f"--model {index}: {tensor} is in {name!r}, and the files of a checkpoint lie beside it")
         found.setdefault(name, set()).add(tensor)
+    if elsewhere := [name for name in found if Path(name).name != name]:
+        tensor, name = min(found[elsewhere[0]]), elsewhere[0]
+        raise Refusal(f"--model {index}: {tensor} is in {name!r}, and the files of a checkpoint lie beside it")
     missing = [name for name in found if not (folder / name).exists()]
     if missing:
         raise Refusal(f"--model {folder}: {len(missing)} of {len(found)} files are missing, such as {missing[0]}")
@@ -121,7 +122,7 @@ def _file(path: Path, only: set[str] | None) -> Iterator[Tensor]:
         raise Refusal(f"--model {path}: {error.strerror}") from error
     try:
         entries = msgspec.json.decode(header, type=dict[str, _Entry])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refusal(f"--model {path}: its safetensors header: {error}: fetch it again") from error
     entries.pop("__metadata__", None)
     _check(path, entries, size - _LENGTH_BYTES - length)

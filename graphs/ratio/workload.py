@@ -17,6 +17,9 @@ from router.replay.trace import Session, Trace, Turn
 _BLOCK: Final = 64
 _MOST: Final = 10_000_000
 _MOST_TURNS: Final = 2_000
+_LEAST_S: Final = 0.02
+"""What a turn takes before its tokens, at least: a prefill step and a transfer."""
+
 _DEFAULTS: Final[Mapping[str, float]] = MappingProxyType(
     {"turns": 60, "new": 1_200, "context": 140_000, "output": 440, "think": 10}
 )
@@ -154,7 +157,8 @@ def lasting(
         seed: Of the order.
     """
     families = list(_families(trace))
-    top = max(first + count for each in trace.sessions for turn in each.turns for first, count in turn.blocks)
+    runs = (run for each in trace.sessions for turn in each.turns for run in turn.blocks)
+    top = max((first + count for first, count in runs), default=0)
     cap = math.inf if think_cap_s is None else think_cap_s
     chance = random.Random(seed)  # noqa: S311 - an order to repeat, not a secret.
     made: list[Session] = []
@@ -166,7 +170,8 @@ def lasting(
             chance.shuffle(families)
             copy = begun // len(families)
         made += _copy(families[place], copy, top)
-        held_s += sum(turn.output_tokens * token_s + min(turn.think_s, cap) for turn in families[place][0].turns)
+        turns = families[place][0].turns
+        held_s += sum(_LEAST_S + turn.output_tokens * token_s + min(turn.think_s, cap) for turn in turns)
         begun += 1
     return msgspec.structs.replace(trace, sessions=tuple(made))
 

@@ -67,6 +67,7 @@ def test_a_file_that_was_cut_says_how_much_is_there(tmp_path: Path) -> None:
         (b"", "its 0 bytes hold no safetensors header"),
         (b"version https://git-lfs.github.com/spec/v1\n", "its 43 bytes hold no safetensors header"),
         (b"\x04" + b"\0" * 7 + b"{}}}", "its safetensors header: JSON is malformed"),
+        (b"\x04" + b"\0" * 7 + b'{"\xff"', "its safetensors header: "),
         (b"\x02" + b"\0" * 7 + b"{}" + b"\0" * 5, "too long: 5 bytes of tensors, and its header says 0"),
     ],
 )

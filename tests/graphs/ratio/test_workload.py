@@ -77,8 +77,8 @@ def test_what_cannot_be_described_is_one_line(text: str, says: str) -> None:
 
 def test_sessions_are_repeated_with_blocks_of_their_own_until_they_last() -> None:
     found = lasting(SMALL, 5, 100, 0.1, think_cap_s=10, seed=0)
-    # A session lasts 10 to 14 s at 0.1 s a token: twice 500 s of them.
-    assert sum(9 if each.session_id[0] == "a" else 14 for each in found.sessions) >= 1_000
+    # At 0.1 s a token, and 0.02 for each turn: twice 500 s of them.
+    assert sum(9.04 if each.session_id[0] == "a" else 14.04 for each in found.sessions) >= 1_000
     assert len({each.session_id for each in found.sessions}) == len(found.sessions)
     blocks = [each.turns[0].blocks[0][0] for each in found.sessions if each.session_id[0] == "a"]
     assert sorted(blocks) == [12 * copy for copy in range(len(blocks))]
@@ -87,6 +87,11 @@ def test_sessions_are_repeated_with_blocks_of_their_own_until_they_last() -> Non
 def test_no_more_is_taken_than_lasts_and_never_fewer_than_are_held() -> None:
     assert len(lasting(SMALL, 1, 1, 0.1, think_cap_s=10, seed=0).sessions) == 1
     assert len(lasting(SMALL, 7, 1, 0.1, think_cap_s=10, seed=0).sessions) == 7
+
+
+def test_prompts_shorter_than_a_block_have_none_to_repeat() -> None:
+    tiny = described("turns=1,new=1,context=10,output=1", 2, seed=0)
+    assert len(lasting(tiny, 3, 1, 0.1, think_cap_s=None, seed=0).sessions) >= 3
 
 
 def test_sub_agents_stay_behind_their_parents() -> None:
