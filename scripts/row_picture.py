@@ -12,8 +12,8 @@ from components.kvcache.rows import BF16, FP8, FP8_DS_MLA, NVFP4_DS_MLA, Part, R
 ROWS: Final = (NVFP4_DS_MLA, FP8, FP8_DS_MLA, BF16)
 SCALE: Final = 0.58
 """Pixels a byte."""
-LEFT: Final = 110
-WIDTH: Final = 860
+LEFT: Final = 124
+WIDTH: Final = 874
 HEIGHT: Final = 445
 COLOURS: Final = {"latent": "#56B4E9", "RoPE": "#E69F00", "scales": "#009E73"}
 CELL: Final = 64

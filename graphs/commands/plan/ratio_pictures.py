@@ -111,8 +111,10 @@ def _bars(axes: Axes, result: Result) -> None:
         more = "+" if each.more else ""
         said = f"{each.sessions}{more} sessions ({each.in_flight:.0f} in flight)" if each.sessions else "too slow"
         axes.annotate(
-            f" {said}",
+            said,
             (each.gpu_tokens_per_s, number),
+            xytext=(4, 0),
+            textcoords="offset points",
             va="center",
             fontsize=8,
             color="#222222",
