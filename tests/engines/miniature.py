@@ -58,7 +58,12 @@ class Miniature(Graph):
 
     def engines(self, service: str) -> list["Engine"]:
         """The living engines of one service, in the order of their start."""
-        return [Engine(process) for process in sorted(self.processes(service), key=psutil.Process.create_time)]
+        found = []
+        for process in self.processes(service):
+            # One that was killed may go between two looks.
+            with suppress(psutil.NoSuchProcess):
+                found.append(Engine(process))
+        return sorted(found, key=lambda engine: engine.process.create_time())
 
     def engine_of(self, worker: str | None) -> "Engine":
         """The engine behind a place of the router, `worker:rank`."""
@@ -88,6 +93,8 @@ class Engine:
 
     def __init__(self, process: psutil.Process) -> None:
         self.process = process
+        # psutil keeps the time, so that it is known of the dead as well.
+        process.create_time()
         self._port = process.environ()[STATUS_PORT]
 
     def registered(self, graph: Miniature) -> bool:

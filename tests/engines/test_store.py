@@ -42,6 +42,17 @@ def stored(serve: Start) -> Miniature:
     )
 
 
+def prefill(graph: Miniature) -> list[str]:
+    """The prefill workers that the router may choose."""
+    try:
+        fleet = graph.state()["fleet"]
+    except KeyError:
+        # A model that nobody serves is not known.
+        return []
+    out = {each["worker"] for each in fleet["excluded"]}
+    return [each["worker"] for each in fleet["prefill"] if each["worker"] not in out]
+
+
 def test_a_restarted_prefill_engine_finds_a_known_prefix_in_the_store(stored: Miniature, chat: Chat) -> None:
     known = user(f"Remember this. {'Look at it again. ' * 150}")
     first = ask(chat, known)
@@ -49,10 +60,12 @@ def test_a_restarted_prefill_engine_finds_a_known_prefix_in_the_store(stored: Mi
     whole_blocks = (prompt_tokens(first) - 1) // BLOCK * BLOCK
 
     (engine,) = stored.engines("Prefill")
+    known_to_router = prefill(stored)
     engine.process.send_signal(signal.SIGKILL)
     until(lambda: [new.process.pid for new in stored.engines("Prefill")] not in ([], [engine.process.pid]), "another")
     (engine,) = stored.engines("Prefill")
     until(lambda: engine.registered(stored), "the engine again", limit_s=READY_LIMIT_S)
+    until(lambda: prefill(stored) not in ([], known_to_router), "the router's word of it")
     again = ask(chat, known, nvext={"extra_fields": ["timing"]})
 
     assert again.reasoning + again.content == first.reasoning + first.content

@@ -1,5 +1,6 @@
 """The codec writes what vLLM's own writer does, byte for byte, in each of the four formats."""
 
+import os
 import subprocess
 import sys
 from typing import Any
@@ -21,7 +22,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What vLLM's kernel wrote, from a process that interprets it."""
     out = tmp_path_factory.mktemp("writer") / "out.npz"
     command = [sys.executable, "-m", "tests.engines.vllm_writer", str(out)]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    env = os.environ | {"TRITON_INTERPRET": "1"}
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, env=env)
     assert ended.returncode == 0, ended.stderr
     return np.load(out)
 

@@ -5,13 +5,10 @@ put in its way, as they are instructions of the GPU that the interpreter lacks o
 `cvt.rn.satfinite.e2m1x2.f32`, and the rounding of float32 to e4m3 and bf16 (Triton 3.9's interpreter truncates to bf16,
 and loses the carry and the denormals of e4m3). Both come from the tests' tables.
 
-usage: python -m tests.engines.vllm_writer OUT.npz
+usage: TRITON_INTERPRET=1 python -m tests.engines.vllm_writer OUT.npz
 """
 
 import os
-
-os.environ["TRITON_INTERPRET"] = "1"  # Read when triton is imported.
-
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -39,6 +36,7 @@ _NAMES = {"bfloat16": "auto", "fp8_e4m3": "fp8"}
 
 
 def main(out: Path) -> None:
+    assert os.environ["TRITON_INTERPRET"] == "1"
     _mend_interpreter()
     writer = _load_writer()
     arrays: dict[str, Any] = {}
