@@ -1,5 +1,6 @@
 """The moments of one request in one engine, and the phases between them."""
 
+import time
 from typing import Any
 
 import msgspec
@@ -8,12 +9,17 @@ TIMELINE = "timeline"
 """Key of the phases in vLLM's ``kv_transfer_params``, the one thing of a request that crosses from engine to engine."""
 
 
+def monotonic(passed: float) -> float:
+    """Return a moment of the wall clock that has passed on the monotonic one; one yet to come is now."""
+    return time.monotonic() - max(0.0, time.time() - passed)
+
+
 class Moments(msgspec.Struct):
     """When what happened to a request, in seconds of the engine's monotonic clock.
 
     Attributes:
         asked: The ``kv_transfer_params`` that it came with: on decode, what prefill's engine said of its KV.
-        queued: It entered the engine's queue.
+        queued: It reached the engine.
         fetched: KV from elsewhere had all arrived: a prefix from a store, or the prompt from prefill.
         admitted: A step took it for the first time.
         first_token: It had a token.

@@ -10,7 +10,7 @@ from typing import Any
 
 from dynamo.vllm.instrumented_scheduler import InstrumentedScheduler
 
-from components.engine.moments import Moments
+from components.engine.moments import Moments, monotonic
 
 
 class TimedScheduler(InstrumentedScheduler):  # type: ignore[misc]  # vLLM and Dynamo are not checked.
@@ -25,7 +25,9 @@ class TimedScheduler(InstrumentedScheduler):  # type: ignore[misc]  # vLLM and D
 
     def add_request(self, request: Any) -> None:
         """Queue a request."""
-        self._moments[request.request_id] = Moments(request.kv_transfer_params, time.monotonic())
+        # The engine takes in requests between two steps: those that come during a long one have waited for its end.
+        queued = monotonic(request.arrival_time)
+        self._moments[request.request_id] = Moments(request.kv_transfer_params, queued)
         super().add_request(request)
 
     def schedule(self, *args: Any, **kwargs: Any) -> Any:

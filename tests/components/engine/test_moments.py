@@ -1,8 +1,19 @@
 """Phases of a request in one engine, and how they travel from prefill's engine to decode's."""
 
+import time
+
 import pytest
 
-from components.engine.moments import TIMELINE, Moments
+from components.engine.moments import TIMELINE, Moments, monotonic
+
+
+def test_a_moment_of_the_wall_clock_is_as_long_ago_on_the_monotonic_one() -> None:
+    assert time.monotonic() - monotonic(time.time() - 2.0) == pytest.approx(2.0, abs=0.5)
+
+
+def test_a_moment_that_has_not_come_is_now() -> None:
+    before = time.monotonic()
+    assert before <= monotonic(time.time() + 60.0) <= time.monotonic()
 
 
 @pytest.mark.parametrize(
