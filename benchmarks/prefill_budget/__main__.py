@@ -21,8 +21,8 @@ from benchmarks.prefill_budget.load import Answered, arrivals, ask
 from benchmarks.prefill_budget.table import report
 
 _BUDGETS = (256, 4096)
-_REQUESTS = 60
-_RATE = 0.6
+_REQUESTS = 300
+_RATE = 15.0
 _ROUNDS = 3
 
 
