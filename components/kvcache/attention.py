@@ -105,7 +105,6 @@ def _attend(
     indices, block_table, requests = selection
     (tokens, heads, _), selected = query.shape, indices.shape[1]
     row_tiles = -(-selected // tile.rows)
-    split_rows = max(-(-row_tiles // splits), 1) * tile.rows
     decode.attend[tokens * splits * -(-heads // tile.heads),](
         query,
         query.stride(0),
@@ -124,8 +123,7 @@ def _attend(
         selected,
         heads,
         splits,
-        split_rows=split_rows,
-        split_reach=launch.power_of_two(split_rows),
+        max(-(-row_tiles // splits), 1) * tile.rows,
         block_tokens=cache.shape[1],
         head_tile=tile.heads,
         row_tile=tile.rows,

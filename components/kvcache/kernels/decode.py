@@ -15,11 +15,13 @@ _ROW = tl.constexpr(NVFP4_DS_MLA.row_bytes)
 _ROPE_AT = tl.constexpr(NVFP4_DS_MLA.rope.offset_bytes)
 _SCALES_AT = tl.constexpr(min(NVFP4_DS_MLA.scale_offsets_bytes))
 _SCALES = tl.constexpr(NVFP4_DS_MLA.scales_bytes)
+_ENTRIES_AT_ONCE = tl.constexpr(2048)
 _LOG2_E = tl.constexpr(math.log2(math.e))
 _LN_2 = tl.constexpr(math.log(2))
 
 
-@triton.jit
+# What changes with the number of tokens is a number to the compiler, so that one kernel is compiled for all of them.
+@triton.jit(do_not_specialize=["splits"])
 def attend(
     query: tl.tensor,
     query_token_stride: tl.tensor,
@@ -37,8 +39,7 @@ def attend(
     selected: tl.tensor,
     heads: tl.tensor,
     splits: tl.tensor,
-    split_rows: tl.constexpr,
-    split_reach: tl.constexpr,
+    split_rows: tl.tensor,
     block_tokens: tl.constexpr,
     head_tile: tl.constexpr,
     row_tile: tl.constexpr,
@@ -49,10 +50,9 @@ def attend(
     """Write one split's output and log-sum-exp, normalized: `out[token, split, head]` and `lse[token, split, head]`.
 
     Strides are in elements, the cache's in bytes. A program has `head_tile` heads, a power of two from 16 up, those
-    beyond `heads` masked; `split_rows` entries of `indices`, a multiple of `row_tile` (`split_reach` is the power of
-    two above); and `row_tile` rows on chip at a time. With `paged`, entries are positions, and `requests` says each
-    token's line of `block_table`. Products are computed in fp16, or with `exact` in float32, and sums in
-    float32; `conversions` is one of `numbers`.
+    beyond `heads` masked; `split_rows` entries of `indices`, a multiple of `row_tile`; and `row_tile` rows on chip at a
+    time. With `paged`, entries are positions, and `requests` says each token's line of `block_table`. Products are
+    computed in fp16, or with `exact` in float32, and sums in float32; `conversions` is one of `numbers`.
     """
     products: tl.constexpr = tl.float32 if exact else tl.float16
     head_tiles = tl.cdiv(heads, head_tile)
@@ -64,7 +64,7 @@ def attend(
     asked = _load_query(line, query_head_stride, head, heads, scale, head_tile, products)
     line = indices + token * indices_stride
     begin = part % splits * split_rows
-    end = _end(line, begin, selected, split_rows, split_reach)
+    end = _end(line, begin, tl.minimum(begin + split_rows, selected))
     table = block_table
     if paged:
         table += tl.load(requests + token).to(tl.int64) * block_table_stride
@@ -215,13 +215,14 @@ def _log_sum(top: tl.tensor, total: tl.tensor) -> tl.tensor:
 
 
 @triton.jit
-def _end(
-    line: tl.tensor, begin: tl.tensor, selected: tl.tensor, split_rows: tl.constexpr, split_reach: tl.constexpr
-) -> tl.tensor:
-    """Return where the split's last filled entry ends, `begin` without any: a short context fills the front alone."""
-    entry = begin + tl.arange(0, split_reach)
-    index = tl.load(line + entry, mask=(entry < selected) & (entry < begin + split_rows), other=-1)
-    return tl.max(tl.where(index >= 0, entry + 1, begin), 0)
+def _end(line: tl.tensor, begin: tl.tensor, end: tl.tensor) -> tl.tensor:
+    """Return where the last filled entry ends, `begin` without any: a short context fills the front alone."""
+    last = begin
+    for first in tl.range(begin, end, _ENTRIES_AT_ONCE):
+        entry = first + tl.arange(0, _ENTRIES_AT_ONCE)
+        index = tl.load(line + entry, mask=entry < end, other=-1)
+        last = tl.maximum(last, tl.max(tl.where(index >= 0, entry + 1, begin), 0))
+    return last
 
 
 @triton.jit

@@ -36,10 +36,11 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def compiled(kernel: Any, capability: int, types: dict[str, str], warps: int, **constants: Any) -> Any:
-    """The kernel as it is launched on aligned tensors: pointers and strides are multiples of 16."""
+    """The kernel as it is launched on aligned tensors: pointers, strides and a split's rows are multiples of 16."""
     signature = types | dict.fromkeys(constants, "constexpr")
     assert list(signature) == kernel.arg_names
-    aligned = [at for at, name in enumerate(signature) if types.get(name, "").startswith("*") or "stride" in name]
+    whole = [name for name in types if types[name].startswith("*") or "stride" in name or name == "split_rows"]
+    aligned = [at for at, name in enumerate(signature) if name in whole]
     source = ASTSource(
         kernel,
         signature=signature,
@@ -69,14 +70,13 @@ def compiled_attend(capability: int, heads: int, query: str, out: str, *, paged:
         "selected": "i32",
         "heads": "i32",
         "splits": "i32",
+        "split_rows": "i32",
     }
     kernel = compiled(
         decode.attend,
         capability,
         types,
         tile.warps,
-        split_rows=2048,
-        split_reach=2048,
         block_tokens=64,
         head_tile=tile.heads,
         row_tile=tile.rows,
@@ -134,6 +134,16 @@ def test_decode_is_built_with_the_gpus_own_instructions(
         # Of some 2,000 instructions. Mostly the stack holds the products' descriptors, which are only read.
         assert stores_to_stack_in_loop(kernel, tmp_path) <= (4 if tile.heads == 16 else 64)
     assert stack_bytes(kernel, tmp_path) <= 1536
+
+
+def test_one_kernel_serves_any_number_of_tokens() -> None:
+    # A compiler at work in the middle of serving is seconds. What a launch's tokens change must be no constant of the
+    # kernel, nor a number of which Triton compiles 1, multiples of 16 and others apart.
+    arguments = {each.name: each for each in decode.attend.params}
+    assert not any(arguments[name].is_constexpr for name in ("splits", "split_rows"))
+    assert arguments["splits"].do_not_specialize
+    shares = [launch.tile(16, shared, exact=exact) for shared in SHARED_BYTES.values() for exact in (False, True)]
+    assert all(share.rows % 16 == 0 for share in shares)
 
 
 def test_decode_in_float32_is_built_for_the_check_on_a_gpu() -> None:
