@@ -23,7 +23,7 @@ from vllm.plugins import load_general_plugins
 load_general_plugins()
 from vllm.v1.attention.backends.registry import AttentionBackendEnum
 print(AttentionBackendEnum.CUSTOM.get_path())
-print(sorted(name for name in sys.modules if name.startswith("components.")))
+print(sorted(name for name in sys.modules if name.startswith("components.kvcache")))
 print("torch" in sys.modules and sys.modules["torch"].cuda.is_initialized())
 """
 
