@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -211,6 +212,19 @@ def test_flashinfer_counts_as_installed_with_its_source(monkeypatch: pytest.Monk
     assert others.has_flashinfer()
     assert [str(each) for each in others.available((10, 0), 16)].count("flashinfer") == 1
     assert others.available((10, 0), 64) == others.available((9, 0), 16) == {"triton"}
+
+
+def test_flashinfer_gets_the_largest_e4m3_for_what_is_larger(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch: Any = import_module("torch")
+    others: Any = import_module("components.kvcache.vllm_backend.others")
+    given: list[Any] = []
+    mla: Any = ModuleType("flashinfer.mla")
+    mla.nvfp4_sparse_mla_decode = lambda query, *_, **__: given.append(query)
+    monkeypatch.setitem(sys.modules, "flashinfer.mla", mla)
+    query = torch.zeros(1, 16, 576, dtype=torch.bfloat16)
+    query[0, 0, :4] = torch.tensor([1e4, -500.0, 448.0, 1.5])
+    others.flashinfer(query, None, None, scale=1.0, out=None)
+    assert given[0].float()[0, 0, :5].tolist() == [448.0, -448.0, 448.0, 1.5, 0.0]
 
 
 def test_the_models_fused_kernel_writes_through_ours(interpreted: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from torch import Tensor
 from vllm.v1.attention.ops.flashmla import flash_mla_with_kvcache, get_mla_metadata, is_flashmla_sparse_supported
 
 from components.kvcache.choice import Kernel
+from components.kvcache.numbers import E4M3_MAX
 from components.kvcache.rows import LATENT_VALUES
 
 _BLACKWELL: Final = 10
@@ -38,7 +39,7 @@ def has_flashinfer() -> bool:
 
 
 def flashinfer(query: Tensor, rows: Tensor, indices: Tensor, *, scale: float, out: Tensor) -> None:
-    """Attend by FlashInfer's kernel, which takes the query in e4m3: it is rounded here, with no scale.
+    """Attend by FlashInfer's kernel, which takes the query in e4m3: it is rounded here, with no scale, to 448 at most.
 
     Args:
         query: `[tokens, 16, 576]` bf16.
@@ -48,7 +49,9 @@ def flashinfer(query: Tensor, rows: Tensor, indices: Tensor, *, scale: float, ou
         out: `[tokens, 16, 512]` bf16, written.
     """
     mla: Any = import_module("flashinfer.mla")
-    mla.nvfp4_sparse_mla_decode(query.to(torch.float8_e4m3fn), rows, indices, bmm1_scale=scale, out=out)
+    # Above the largest value torch makes a NaN, and with it one large element would lose the whole token.
+    rounded = query.clamp(-E4M3_MAX, E4M3_MAX).to(torch.float8_e4m3fn)
+    mla.nvfp4_sparse_mla_decode(rounded, rows, indices, bmm1_scale=scale, out=out)
 
 
 @dataclass(frozen=True)
