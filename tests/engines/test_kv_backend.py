@@ -227,6 +227,22 @@ def test_flashinfer_gets_the_largest_e4m3_for_what_is_larger(monkeypatch: pytest
     assert given[0].float()[0, 0, :5].tolist() == [448.0, -448.0, 448.0, 1.5, 0.0]
 
 
+def test_the_table_of_kernels_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    impl: Any = import_module("components.kvcache.vllm_backend.impl")
+    choice: Any = import_module("components.kvcache.choice")
+    row = choice.Choice("10.x", (16, 16), (8, None), choice.Kernel.FLASHMLA, "a test")
+    tables = [(row,)]
+    monkeypatch.setattr(impl, "read", tables.pop)
+    for cached in (impl._table, impl._kernel):
+        cached.cache_clear()
+    try:
+        found = [impl._kernel((10, 0), 16, tokens, frozenset(choice.Kernel)) for tokens in (7, 8, 9)]
+    finally:
+        for cached in (impl._table, impl._kernel):
+            cached.cache_clear()
+    assert found == ["triton", "flashmla", "flashmla"]
+
+
 def test_the_models_fused_kernel_writes_through_ours(interpreted: dict[str, Any]) -> None:
     found = interpreted["fused"]
     assert found["query_rows"] == 3

@@ -14,7 +14,7 @@ from vllm.v1.attention.ops.flashmla import flash_mla_sparse_fwd
 from vllm.v1.worker.workspace import current_workspace_manager
 
 from components.kvcache.attention import sparse_mla_decode
-from components.kvcache.choice import Kernel, choose, read
+from components.kvcache.choice import Choice, Kernel, choose, read
 from components.kvcache.reader import read_rows
 from components.kvcache.vllm_backend import others, writing
 from components.kvcache.vllm_backend.metadata import Chunk, Nvfp4Metadata, decodes_contexts
@@ -26,8 +26,14 @@ _HEADS_AT_ONCE = {9: 64, 10: 128}
 
 
 @cache
+def _table() -> tuple[Choice, ...]:
+    # Once: layers and captured graphs must not disagree because somebody writes a new table, nor end for a bad one.
+    return read()
+
+
+@cache
 def _kernel(capability: tuple[int, int], heads: int, tokens: int, available: frozenset[Kernel]) -> Kernel:
-    return choose(read(), capability, heads, tokens, available)
+    return choose(_table(), capability, heads, tokens, available)
 
 
 @dataclass(frozen=True)
