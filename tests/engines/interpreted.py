@@ -208,26 +208,28 @@ def chosen(random: torch.Generator) -> Tensor:
 
 
 def flash_mla_sparse_fwd(
-    query: Tensor, rows: Tensor, indices: Tensor, scale: float, *, topk_length: Tensor
+    query: Tensor, rows: Tensor, indices: Tensor, scale: float, *, topk_length: Tensor, out: Tensor | None
 ) -> tuple[Tensor, None, None]:
     """FlashMLA's bf16 kernel, in float64: its CUDA is not here. It reads the first `topk_length` of each selection."""
+    assert query.is_contiguous()
     assert query.shape[1] % 64 == 0
     assert rows.shape[1:] == (1, 576)
     assert indices.shape[1] == 1
     selected = torch.where(torch.arange(indices.shape[2]) < topk_length[:, None], indices[:, 0], -1)
     here = torch.zeros(len(query), dtype=torch.int32)
-    return attention(query, [rows[:, 0].double()], selected, here, scale).bfloat16(), None, None
+    found = attention(query, [rows[:, 0].double()], selected, here, scale).bfloat16()
+    if out is None:
+        return found, None, None
+    assert out.is_contiguous()
+    return out.copy_(found), None, None
 
 
 def long_turns(case: Case) -> dict[str, Any]:
     """The step where FlashMLA is installed: the long turn passes through the workspace."""
     impl: Any = import_module("components.kvcache.vllm_backend.impl")
-    workspace: Any = import_module("vllm.v1.worker.workspace")
-    workspace.init_workspace_manager(torch.device("cpu"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(impl, "flash_mla_sparse_fwd", flash_mla_sparse_fwd)
-        patch.setattr(torch.accelerator, "empty_cache", lambda: None)
-        patch.setattr(case.layer.impl, "_workspace_shape", (256, 576), raising=False)
+        patch.setattr(case.layer.impl, "_context_rows", 256)
         patch.setattr(case.builder, "_decodes_contexts", True)
         metadata = case.metadata()
         (chunk,) = metadata.chunks
@@ -235,6 +237,8 @@ def long_turns(case: Case) -> dict[str, Any]:
             "tokens": [chunk.tokens.start, chunk.tokens.stop],
             "starts": chunk.starts.tolist(),
             "error": case.error(metadata),
+            # 48 heads are padded to 64.
+            "padded_error": case.error(metadata, heads=48),
         }
 
 
@@ -335,11 +339,16 @@ def main(folder: Path) -> None:
     import_module("vllm.models.deepseek_v32.attention")
     patch = pytest.MonkeyPatch()
     pretending.pretend(patch, (9, 0))
+    patch.setattr(torch.accelerator, "empty_cache", lambda: None)
     config = configured(folder)
+    workspace: Any = import_module("vllm.v1.worker.workspace")
+    workspace.init_workspace_manager(torch.device("cpu"))
     with import_module("vllm.config").set_current_vllm_config(config):
         torch.set_default_dtype(torch.bfloat16)
         layer = layer_of(config, folder)
         torch.set_default_dtype(torch.float32)
+        # As vLLM does before it serves: whoever then asks for more than was reserved ends the engine.
+        workspace.lock_workspace()
         case = Case.of(layer, config)
         rows = decoded(case.cache.flatten(0, 1)[slots_of()])
         threshold = case.builder.reorder_batch_threshold

@@ -190,6 +190,7 @@ def test_long_turns_pass_through_the_workspace_to_the_same_result(interpreted: d
     assert interpreted["long_turns"]["tokens"] == [5, 25]
     assert interpreted["long_turns"]["starts"] == [0, 200]
     assert interpreted["long_turns"]["error"] < 2**-7
+    assert interpreted["long_turns"]["padded_error"] < 2**-7
 
 
 def test_the_kernels_of_others_are_asked_for_the_same(interpreted: dict[str, Any]) -> None:

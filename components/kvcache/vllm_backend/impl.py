@@ -78,10 +78,11 @@ class Nvfp4SparseImpl(SparseMLACommonImpl):  # type: ignore[misc]  # vLLM is not
         self._available = others.available(self._capability, num_heads)
         if capability.major < _BLACKWELL:
             writing.take_over()
-        if decodes_contexts(num_heads):
-            # Reserved before vLLM measures what is left for KV: one context of the longest length.
-            self._workspace_shape = (get_current_vllm_config().model_config.max_model_len, head_size)
-            self._workspace()
+        config = get_current_vllm_config()
+        # The rows of one context of the longest length.
+        self._context_rows = config.model_config.max_model_len if decodes_contexts(num_heads) else 0
+        # Reserved now: vLLM measures what is left for KV without attention.
+        self._buffers(config.scheduler_config.max_num_batched_tokens, num_heads, torch.bfloat16)
 
     def do_kv_cache_update(  # noqa: PLR0917 - vLLM's signature.
         self,
@@ -114,15 +115,16 @@ class Nvfp4SparseImpl(SparseMLACommonImpl):  # type: ignore[misc]  # vLLM is not
             `[tokens, heads, 512]`, and no log-sum-exp, which only DCP asks for.
         """
         del layer
-        query = torch.cat(q, dim=-1) if isinstance(q, tuple) else q
-        tokens, heads, _ = query.shape
-        out = query.new_empty(tokens, heads, self.kv_lora_rank)
+        parts = q if isinstance(q, tuple) else (q,)
+        tokens, heads, _ = parts[0].shape
+        contexts, query, out = self._buffers(tokens, heads, parts[0].dtype)
+        torch.cat(parts, dim=-1, out=query)
         step = Step(query, kv_c_and_k_pe_cache, self.topk_indices_buffer[:tokens], attn_metadata, out)
         stored = attn_metadata.num_decode_tokens if attn_metadata.chunks else tokens
         if stored:
             self._attend(step.part(slice(stored)))
         for chunk in attn_metadata.chunks:
-            self._attend_decoded(step.part(chunk.tokens), chunk)
+            self._attend_decoded(step.part(chunk.tokens), chunk, contexts[: chunk.rows])
         return out, None
 
     def _attend(self, step: Step) -> None:
@@ -157,26 +159,36 @@ class Nvfp4SparseImpl(SparseMLACommonImpl):  # type: ignore[misc]  # vLLM is not
         )
         return converted
 
-    def _attend_decoded(self, step: Step, chunk: Chunk) -> None:
-        contexts = self._workspace()[: chunk.rows]
+    def _attend_decoded(self, step: Step, chunk: Chunk, contexts: Tensor) -> None:
         read_rows(step.rows, chunk.block_table, chunk.starts, contexts, longest=chunk.longest)
         # To vLLM's kernel each context is one block, of the longest length, whose number is its first row.
         places, counts = triton_convert_req_index_to_global_index(
             chunk.requests,
             chunk.starts.unsqueeze(1),
             step.selected,
-            BLOCK_SIZE=self._workspace_shape[0],
+            BLOCK_SIZE=self._context_rows,
             BLOCK_STRIDE_ROWS=1,
             NUM_TOPK_TOKENS=step.selected.shape[1],
             return_valid_counts=True,
         )
         heads, at_once = step.query.shape[1], _HEADS_AT_ONCE[self._capability[0]]
-        query = others.pad_heads(step.query, -(-heads // at_once) * at_once)
+        padded = -(-heads // at_once) * at_once
         found, *_ = flash_mla_sparse_fwd(
-            query, contexts.unsqueeze(1), places.unsqueeze(1), self.scale, topk_length=counts
+            others.pad_heads(step.query, padded),
+            contexts.unsqueeze(1),
+            places.unsqueeze(1),
+            self.scale,
+            topk_length=counts,
+            out=step.out if padded == heads else None,
         )
-        step.out.copy_(found[:, :heads])
+        if padded != heads:
+            step.out.copy_(found[:, :heads])
 
-    def _workspace(self) -> Tensor:
-        (found,) = current_workspace_manager().get_simultaneous((self._workspace_shape, torch.bfloat16))
-        return found
+    def _buffers(self, tokens: int, heads: int, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+        """Return room for decoded contexts, a step's query and its output; layers share it, one after the other."""
+        contexts, query, out = current_workspace_manager().get_simultaneous(
+            ((self._context_rows, self.head_size), torch.bfloat16),
+            ((tokens, heads, self.head_size), dtype),
+            ((tokens, heads, self.kv_lora_rank), dtype),
+        )
+        return contexts, query, out
