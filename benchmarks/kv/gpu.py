@@ -5,25 +5,27 @@ others that are installed beside merely reading the same selection, and says whi
 it reads rows at. One GPU of compute capability 8.9 or above; needs PyTorch and Triton, a few minutes and up to 20 GB.
 """
 
+# ruff: noqa: PLC0415 - what needs torch and Triton is imported once they are known to be there.
+
 import argparse
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-import torch
 from rich.console import Console
 from rich.progress import track
 
 from benchmarks import machine, results
 from benchmarks.command import positive, run
 from benchmarks.kv.cases import CONTEXTS, HEADS, PROMISED_SHARE, PROMISED_TOKENS, TOKENS, cases
-from benchmarks.kv.check import check
-from benchmarks.kv.contenders import contenders
-from benchmarks.kv.measure import device_of, measure, pools
 from benchmarks.kv.table import Device, Measured, choices, kept, merged, report
 from components.kvcache.choice import Choice, read
+
+if TYPE_CHECKING:
+    import torch
 
 _ROUNDS: Final = 20
 _LEAST_CAPABILITY: Final = (8, 9)
@@ -56,15 +58,22 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         path = getattr(chosen, flag)
         if path and not path.parent.is_dir():
             flags.error(f"--{flag}: there is no folder {path.parent}")
+        if path and path.is_dir():
+            flags.error(f"--{flag}: {path} is a folder: name a file")
     return chosen
 
 
-def gpu() -> torch.device:
+def gpu() -> "torch.device":
     """Return the GPU.
 
     Raises:
-        NotHereError: There is none that the kernels run on.
+        NotHereError: There is none that the kernels run on, or PyTorch or Triton is missing.
     """
+    missing = [name for name in ("torch", "triton") if find_spec(name) is None]
+    if missing:
+        raise NotHereError(f"{' and '.join(missing)} not installed here: pip install 'dynamo-glm[kv]'")
+    import torch
+
     if not torch.cuda.is_available():
         raise NotHereError("torch finds no CUDA GPU here: run it where there is one of compute capability 8.9 or above")
     capability = torch.cuda.get_device_capability()
@@ -85,7 +94,9 @@ def write_choice(path: Path, found: list[Choice]) -> None:
     partial.replace(path)
 
 
-def _check(device: torch.device) -> None:
+def _check(device: "torch.device") -> None:
+    from benchmarks.kv.check import check
+
     bad = []
     for found in check(device):
         print(f"{'ok ' if found.good else 'BAD'} {found.name}: {found.error:.2e}, at most {found.most:.0e}")
@@ -95,7 +106,12 @@ def _check(device: torch.device) -> None:
         raise NotHereError("\n".join(bad))
 
 
-def _measure(flags: argparse.Namespace, device: torch.device) -> tuple[Device, list[Measured]]:
+def _measure(flags: argparse.Namespace, device: "torch.device") -> tuple[Device, list[Measured]]:
+    import torch
+
+    from benchmarks.kv.contenders import contenders
+    from benchmarks.kv.measure import device_of, measure, pools
+
     found = device_of(device, flags.rounds)
     pool = pools(device, torch.cuda.mem_get_info(device)[0])
     console = Console(stderr=True)

@@ -94,7 +94,7 @@ def choices(device: Device, measured: Sequence[Measured], date: str) -> list[Cho
     found: list[Choice] = []
     for index, width in enumerate(heads):
         own = [one for one in measured if one.case.heads == width]
-        wide = _MOST_HEADS if index == len(heads) - 1 else width
+        wide = max(_MOST_HEADS, width) if index == len(heads) - 1 else width
         narrow = heads[index - 1] + 1 if index else 1
         found += _choices_of(device, own, (narrow, wide), date)
     return found

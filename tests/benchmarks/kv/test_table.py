@@ -65,6 +65,11 @@ def test_each_range_of_tokens_has_the_kernel_that_was_fastest() -> None:
     assert choose(rows, (10, 0), 16, 12) == FLASHINFER
 
 
+def test_more_heads_than_usual_are_a_range_of_their_own() -> None:
+    rows = choices(BLACKWELL, [measured(heads, 4, {TRITON: 9.0}) for heads in (160, 192)], "2026-12-01")
+    assert [row.heads for row in rows] == [(1, 160), (161, 192)]
+
+
 def test_contexts_are_weighed_together() -> None:
     rows = choices(
         BLACKWELL,
