@@ -55,7 +55,7 @@ def check(device: torch.device, *, tokens: int = 64, context: int = 20_000, sele
     latent = torch.randn(context, 512, generator=source, device=device).bfloat16()
     rope = torch.randn(context, 64, generator=source, device=device) * 4
     rows = encode(latent, rope, NVFP4_DS_MLA)
-    yield from _check_writer(latent, rope, rows)
+    yield from _check_writer(latent, rope, rows, source)
     keys = torch.cat(decode(rows, NVFP4_DS_MLA), -1).double()
     indices = _selections(tokens, context, selected, source)
     for heads in (16, 64, 5):
@@ -70,15 +70,15 @@ def check(device: torch.device, *, tokens: int = 64, context: int = 20_000, sele
                 yield Found(name, max(_error(out, want), _error(lse, want_lse)), most)
 
 
-def _check_writer(latent: Tensor, rope: Tensor, rows: Tensor) -> Iterator[Found]:
-    tokens = len(latent)
+def _check_writer(latent: Tensor, rope: Tensor, rows: Tensor, source: torch.Generator) -> Iterator[Found]:
+    tokens, device = len(latent), latent.device
     cache = _cache(torch.zeros_like(rows), block_major=True)
-    slots = torch.randperm(tokens, device=latent.device)
+    slots = torch.randperm(tokens, generator=source, device=device)
     write_rows(latent, rope, slots, cache)
     yield Found("writer against the codec", _differing(cache.flatten(0, 1)[slots], rows), 0.0)
-    angles = torch.rand(1000, 32, device=latent.device) * 6
+    angles = torch.rand(1000, 32, generator=source, device=device) * 6
     cos_sin = torch.cat([angles.cos(), angles.sin()], -1)
-    positions = torch.randint(0, 1000, (tokens,), device=latent.device)
+    positions = torch.randint(0, 1000, (tokens,), generator=source, device=device)
     write_rotated_rows(latent, rope, slots, cache, positions=positions, cos_sin=cos_sin)
     turn = torch.polar(torch.ones_like(angles), angles)[positions]
     rotated = torch.view_as_real(torch.view_as_complex(rope.unflatten(-1, (32, 2))) * turn).flatten(1)
