@@ -29,29 +29,43 @@ def load_model(folder: Path) -> Any:
     try:
         _check(AutoConfig.from_pretrained(folder, local_files_only=True))
         spread = {"device_map": "auto"} if find_spec("accelerate") and torch.cuda.is_available() else {}
-        model = GlmMoeDsaForCausalLM.from_pretrained(folder, local_files_only=True, dtype="auto", **spread).eval()
-    except OSError as error:
-        raise ValueError(str(error).splitlines()[0]) from error
+        model, loaded = GlmMoeDsaForCausalLM.from_pretrained(
+            folder, local_files_only=True, dtype="auto", output_loading_info=True, **spread
+        )
+    except Exception as error:  # Of a broken checkpoint transformers raises whatever it trips over.
+        raise ValueError(_line(error)) from error
+    # transformers makes up what a checkpoint lacks, and the figures would be about that.
+    if missing := sorted(loaded["missing_keys"]):
+        first, others = missing[0], len(missing) - 1
+        raise ValueError(f"it lacks {first} and {others:,} others: give the folder of a whole checkpoint")
     if model.model.layers[0].self_attn.kv_b_proj.weight.element_size() < _LEAST_WEIGHT_BYTES:
         raise ValueError("its kv_b_proj is quantized, and is needed as it is: give the BF16 checkpoint")
-    return model
+    return model.eval()
 
 
 def text_tokens(folder: Path, text: str, tokens: int) -> Tensor:
     """Return the first tokens of a text, by the model's own tokenizer.
 
     Raises:
-        ValueError: There is no tokenizer, or the text is too short.
+        ValueError: There is no tokenizer, it is none, or the text is too short.
     """
     path = folder / "tokenizer.json"
     if not path.is_file():
         raise ValueError(f"there is no {path.name} in {folder}: give the folder of a whole checkpoint")
-    ids = Tokenizer.from_file(str(path)).encode(text, add_special_tokens=False).ids
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # The library has no narrower one.
+        raise ValueError(f"{path} is no tokenizer: {_line(error)}") from error
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
     if len(ids) < tokens:
         raise ValueError(
             f"it has {len(ids):,} tokens where {tokens:,} are needed: give a longer one, or less --context"
         )
     return torch.tensor(ids[:tokens])
+
+
+def _line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _check(config: Any) -> None:

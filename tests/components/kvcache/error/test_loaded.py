@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import LlamaConfig
 
 from components.kvcache.error.loaded import load_model, text_tokens
@@ -53,6 +54,41 @@ def test_other_sizes_of_latents_are_refused(tmp_path: Path) -> None:
     config.save_pretrained(tmp_path)
     with pytest.raises(ValueError, match=r"^it caches 256 \+ 64 values a token, and KV rows have 512 \+ 64$"):
         load_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "config", ["{", "[]", "{}", '{"model_type": "another"}', '{"model_type": "glm_moe_dsa", "hidden_size": "x"}']
+)
+def test_a_config_that_is_none_is_refused_in_a_line(tmp_path: Path, config: str) -> None:
+    (tmp_path / "config.json").write_text(config)
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        load_model(tmp_path)
+
+
+def test_weights_that_are_cut_off_are_refused_in_a_line(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        load_model(tmp_path)
+
+
+def test_a_checkpoint_that_lacks_a_tensor_is_refused(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["model.layers.1.self_attn.kv_b_proj.weight"]
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    lacks = (
+        r"^it lacks model\.layers\.1\.self_attn\.kv_b_proj\.weight and 0 others: give the folder of a whole checkpoint$"
+    )
+    with pytest.raises(ValueError, match=lacks):
+        load_model(tmp_path)
+
+
+def test_a_tokenizer_that_is_none_is_refused_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"tokenizer\.json is no tokenizer: [^\n]+$"):
+        text_tokens(tmp_path, "one", 1)
 
 
 def test_a_config_without_weights_is_refused_in_a_line(tmp_path: Path) -> None:

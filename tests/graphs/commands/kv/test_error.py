@@ -59,6 +59,14 @@ def test_what_cannot_be_measured_is_one_line(flags: list[str], says: str, capsys
     assert capsys.readouterr() == ("", f"dynamo: {says}\n")
 
 
+@pytest.mark.parametrize("flags", [["--seed", str(2**63)], ["--context", "2000000"], ["--context", "9"]])
+def test_numbers_that_nothing_can_hold_are_one_line(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["kv", "error", *flags]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert flags[0] in line
+    assert "Input should be " in line
+
+
 def test_a_text_or_model_that_is_not_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = tmp_path / "text"
     ask = ["kv", "error", "--context", "64", "--model", str(tmp_path), "--text", str(text)]
