@@ -18,6 +18,9 @@ _QUERY_DTYPES: Final = (torch.bfloat16, torch.float16, torch.float32)
 _MERGED_VALUES: Final = 128
 """Values of the output to a program that merges."""
 
+_MOST_POSITIONS: Final = 2**31 - 1
+"""Slots are int32."""
+
 
 class _Selection(NamedTuple):
     """The rows that each token attends to, as `sparse_mla_decode` takes them."""
@@ -52,7 +55,8 @@ def sparse_mla_decode(
         indices: `[tokens, selected]` int32, -1 where empty: slots (`block * block_tokens + offset`), or with
             `block_table` positions within the token's request. They are not checked against the cache's size.
         scale: What scores are multiplied by before the softmax.
-        block_table: `[requests, max_blocks]` int32, the blocks of each request in order.
+        block_table: `[requests, max_blocks]` int32, the blocks of each request in order. A position in a block of
+            -1, or behind the table's last block, is an empty entry.
         requests: `[tokens]` int32, each token's line of `block_table`; needed with it, and only then.
         out: Where to write the result, `[tokens, heads, 512]` in the query's dtype, contiguous; made here without it.
         lse: Where to write the log-sum-exp, `[tokens, heads]` float32, contiguous; made here without it.
@@ -116,6 +120,7 @@ def _attend(
         # Never read without a table, but a pointer all the same.
         indices if block_table is None else block_table,
         0 if block_table is None else block_table.stride(0),
+        _MOST_POSITIONS if block_table is None else min(block_table.shape[1] * cache.shape[1], _MOST_POSITIONS),
         indices if requests is None else requests,
         out,
         lse,

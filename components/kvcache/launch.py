@@ -67,8 +67,8 @@ def tile(heads: int, shared_bytes: int, *, exact: bool = False) -> Tile:
     # Two warp groups, because one's registers do not hold the sums, a tile of rows and the bytes of the next one.
     if shared_bytes < _SHARED_BYTES:
         return Tile(heads=_LEAST_HEADS, rows=64, warps=8)
-    # A warp group's wgmma takes 64 rows. With 64 for both of them, each would compute all scores: 1,444 instructions of
-    # a warp for 64 rows, against 1,746 for 128 (Triton 3.9, sm_90, 16 heads).
+    # A warp group's wgmma takes 64 rows. With 64 for both of them, each would compute all scores: 1,434 instructions of
+    # a warp for 64 rows, against 1,715 for 128 (Triton 3.9, sm_90, 16 heads).
     return Tile(heads=min(max(power_of_two(heads), _LEAST_HEADS), _MOST_HEADS), rows=128, warps=8)
 
 

@@ -32,6 +32,7 @@ def attend(
     indices_stride: tl.tensor,
     block_table: tl.tensor,
     block_table_stride: tl.tensor,
+    positions: tl.tensor,
     requests: tl.tensor,
     out: tl.tensor,
     lse: tl.tensor,
@@ -51,8 +52,9 @@ def attend(
 
     Strides are in elements, the cache's in bytes. A program has `head_tile` heads, a power of two from 16 up, those
     beyond `heads` masked; `split_rows` entries of `indices`, a multiple of `row_tile`; and `row_tile` rows on chip at a
-    time. With `paged`, entries are positions, and `requests` says each token's line of `block_table`. Products are
-    computed in fp16, or with `exact` in float32, and sums in float32; `conversions` is one of `numbers`.
+    time. With `paged`, entries are positions, and `requests` says each token's line of `block_table`; entries from
+    `positions` on are empty. Products are computed in fp16, or with `exact` in float32, and sums in float32;
+    `conversions` is one of `numbers`.
     """
     products: tl.constexpr = tl.float32 if exact else tl.float16
     head_tiles = tl.cdiv(heads, head_tile)
@@ -68,7 +70,7 @@ def attend(
     table = block_table
     if paged:
         table += tl.load(requests + token).to(tl.int64) * block_table_stride
-    entries = (line, begin, end, cache, table, cache_block_stride)
+    entries = (line, begin, end, cache, table, positions, cache_block_stride)
     found = _attend_entries(asked, entries, block_tokens, head_tile, row_tile, paged, conversions, products)
     _store(out, lse, part.to(tl.int64) * heads + head, head < heads, found)
 
@@ -153,7 +155,7 @@ def _attend_entries(
 ) -> tl.tuple:
     """Return the highest score, the sum of weights and those of weighted even and odd latent values, by head."""
     even, odd, rope, score_scale = asked
-    _, begin, end, _, _, _ = entries
+    _, begin, end, _, _, _, _ = entries
     top = tl.full((head_tile,), float("-inf"), tl.float32)
     total = tl.zeros((head_tile,), tl.float32)
     sum_even = tl.zeros((_HALF, head_tile), tl.float32)
@@ -228,9 +230,10 @@ def _end(line: tl.tensor, begin: tl.tensor, end: tl.tensor) -> tl.tensor:
 @triton.jit
 def _locate(entries: tl.tuple, entry: tl.tensor, block_tokens: tl.constexpr, paged: tl.constexpr) -> tl.tuple:
     """Return where each entry's row begins, and whether there is one."""
-    line, _, end, cache, table, block_stride = entries
-    index = tl.load(line + entry, mask=entry < end, other=-1)
-    chosen = index >= 0
+    line, _, end, cache, table, positions, block_stride = entries
+    # Without a sign -1 is beyond all positions as well, and so is what a row of padding has where nobody wrote any.
+    index = tl.load(line + entry, mask=entry < end, other=-1).to(tl.uint32, bitcast=True)
+    chosen = index < positions.to(tl.uint32)
     block = index // block_tokens
     if paged:
         block = tl.load(table + block, mask=chosen, other=-1)

@@ -63,6 +63,7 @@ def compiled_attend(capability: int, heads: int, query: str, out: str, *, paged:
         "indices_stride": "i32",
         "block_table": "*i32",
         "block_table_stride": "i32",
+        "positions": "i32",
         "requests": "*i32",
         "out": f"*{out}",
         "lse": "*fp32",

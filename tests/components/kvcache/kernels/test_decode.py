@@ -98,6 +98,22 @@ def test_positions_go_through_each_requests_line_of_the_block_table() -> None:
     assert torch.equal(again[1], lse)
 
 
+@pytest.mark.parametrize("position", [3 * 16, 4 * 16 - 1, 2**31 - 1])
+def test_a_position_beyond_the_block_table_is_an_empty_entry(position: int) -> None:
+    source = random(11)
+    rows = random_rows(64, source)
+    cache = paged(rows, torch.arange(64), 16, block_major=False)
+    # Behind the table's width there is a block that could be read.
+    table = torch.tensor([[2, 0, 3, 1]], dtype=torch.int32)[:, :3]
+    indices = torch.tensor([[5, -1, 40, 17]], dtype=torch.int32)
+    query = torch.randn(1, 4, 576, generator=source)
+    given = {"scale": SCALE, "block_table": table, "requests": torch.zeros(1, dtype=torch.int32)}
+    want, want_lse = sparse_mla_decode(query, cache, indices, **given)
+    have, lse = sparse_mla_decode(query, cache, torch.where(indices < 0, position, indices), **given)
+    assert torch.equal(have, want)
+    assert torch.equal(lse, want_lse)
+
+
 @pytest.mark.parametrize("splits", [1, 3])
 def test_a_token_without_a_selected_row_has_zeros_and_minus_infinity(splits: int) -> None:
     source = random(2)
