@@ -192,6 +192,14 @@ def second_frontend(graph: Graph, log: Path, *flags: str) -> Iterator[str]:
 def test_two_frontends_agree_where_a_session_lives(graph: Graph, chat: Chat, tmp_path: Path) -> None:
     with second_frontend(graph, tmp_path / "frontend") as url, Chat.at(url, graph.model) as other:
 
+        def acquainted() -> bool:
+            for asked in (other, chat):
+                asked.whole(user("Anyone there?"), max_tokens=1, extra_body=NO_THINKING)
+            return all(state(at)["peers"]["frontends"] == 1 for at in (graph.url, url))
+
+        # What is placed before one has found the other is not told.
+        until(acquainted, "each frontend to hear of the other")
+
         def alternate(**named: str) -> list[str]:
             # So long that no other rank's being idler is worth computing it again.
             history = user(f"Two frontends. {named} {SHARED * 10}")
