@@ -106,30 +106,46 @@ def read(path: Path) -> Shapes:
     """
     file = path / "config.json" if path.is_dir() else path
     try:
-        config: dict[str, Any] = json.loads(file.read_text())
+        config: Any = json.loads(file.read_text())
     except OSError as error:
         raise Refusal(f"--model {path}: {error.strerror}; name a checkpoint's folder or its config.json") from error
     except ValueError as error:
         raise Refusal(f"--model {path}: not JSON: {error}") from error
+    if not isinstance(config, dict):
+        raise Refusal(f"--model {path}: not a JSON object, as a config.json is")
     if config.get("model_type") != ARCHITECTURE:
         raise Refusal(f"--model {path}: model_type is {config.get('model_type')!r}, and {ARCHITECTURE!r} is wanted")
     names = [field.name for field in msgspec.structs.fields(Shapes) if field.name not in _OPTIONAL]
-    if missing := [name for name in names if name not in config]:
+    if missing := [name for name in names if config.get(name) is None]:
         raise Refusal(f"--model {path}: lacks {', '.join(missing)}")
     found = {name: config[name] for name in [*names, *_OPTIONAL] if config.get(name) is not None}
     try:
         shapes = msgspec.convert({**_EVERY_LAYER, **found, "name": file.parent.name}, Shapes)
     except msgspec.ValidationError as error:
         raise Refusal(f"--model {path}: {error}") from error
-    if small := [name for name in names if getattr(shapes, name) < (name not in _MAY_BE_NONE)]:
-        raise Refusal(f"--model {path}: too small: {', '.join(small)}")
-    if (latent := (shapes.kv_lora_rank, shapes.qk_rope_head_dim, shapes.index_head_dim)) != _ROW:
-        raise Refusal(f"--model {path}: its KV has {latent} values, and only rows of {_ROW} are known")
+    _check(path, shapes)
     return shapes
 
 
+def _check(path: Path, shapes: Shapes) -> None:
+    sizes = {name: size for name, size in msgspec.structs.asdict(shapes).items() if name != "name"}
+    if small := [name for name, size in sizes.items() if size < (name not in _MAY_BE_NONE)]:
+        raise Refusal(f"--model {path}: too small: {', '.join(small)}")
+    for some, of in _SOME_OF.items():
+        if sizes[some] > sizes[of]:
+            raise Refusal(f"--model {path}: {some} is {sizes[some]}, of {sizes[of]} {of}")
+    if (latent := (shapes.kv_lora_rank, shapes.qk_rope_head_dim, shapes.index_head_dim)) != _ROW:
+        raise Refusal(f"--model {path}: its KV has {latent} values, and only rows of {_ROW} are known")
+
+
 _EVERY_LAYER: Final = {"index_topk_freq": 1, "index_skip_topk_offset": 0}
-_MAY_BE_NONE: Final = ("first_k_dense_replace", "num_nextn_predict_layers", "n_shared_experts")
+_MAY_BE_NONE: Final = (
+    "first_k_dense_replace",
+    "num_nextn_predict_layers",
+    "n_shared_experts",
+    "index_skip_topk_offset",
+)
+_SOME_OF: Final = {"first_k_dense_replace": "num_hidden_layers", "num_experts_per_tok": "n_routed_experts"}
 _ROW: Final = (LATENT_VALUES, ROPE_VALUES, INDEXER_VALUES)
 # A config.json without index sharing says nothing of it; the name is the folder's.
 _OPTIONAL: Final = ("index_topk_freq", "index_skip_topk_offset", "name")

@@ -56,6 +56,10 @@ def test_without_index_sharing_every_layer_has_an_indexer(tmp_path: Path) -> Non
         ({"hidden_size": "none", "vocab_size": "none"}, "lacks hidden_size, vocab_size"),
         ({"index_head_dim": 128, "hidden_size": -1}, "too small: hidden_size"),
         ({"kv_lora_rank": 256}, r"its KV has \(256, 64, 128\) values, and only rows of \(512, 64, 128\) are known"),
+        ({"hidden_size": None}, "lacks hidden_size"),
+        ({"index_topk_freq": 0}, "too small: index_topk_freq"),
+        ({"first_k_dense_replace": 79}, "first_k_dense_replace is 79, of 78 num_hidden_layers"),
+        ({"num_experts_per_tok": 257}, "num_experts_per_tok is 257, of 256 n_routed_experts"),
         ({"hidden_size": "wide"}, r"Expected `int`, got `str` - at `\$.hidden_size`"),
     ],
 )
@@ -67,6 +71,7 @@ def test_another_config_is_refused(tmp_path: Path, changes: dict[str, object], s
 def test_a_config_that_is_not_there_or_no_json_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="No such file or directory; name a checkpoint's folder"):
         read(tmp_path)
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(Refusal, match="not JSON"):
-        read(tmp_path)
+    for text, says in (("{", "not JSON"), ("[1]", "not a JSON object"), ("\xff", "not JSON")):
+        (tmp_path / "config.json").write_text(text, encoding="latin-1")
+        with pytest.raises(Refusal, match=says):
+            read(tmp_path)
