@@ -92,9 +92,14 @@ experts is bf16, MTP included; `fp8` is `zai-org/GLM-5.3`, `bf16` `zai-org/GLM-5
 
 
 def format_of(model: str) -> str:
-    """Return the weights' format that a checkpoint's name says; what `zai-org` publishes without a suffix is FP8."""
+    """Return the weights' format that a checkpoint's name says.
+
+    Without a word of it, `zai-org/GLM-5.3` is FP8, and GLM-5 to 5.2 are bf16, whose FP8 is `zai-org/GLM-5.2-FP8` and
+    its like.
+    """
     name = model.lower()
-    return next((format_ for format_ in ("nvfp4", "bf16") if format_ in name), "fp8")
+    said = next((format_ for format_ in ("nvfp4", "fp8", "bf16") if format_ in name), None)
+    return said or ("fp8" if "glm-5.3" in name else "bf16")
 
 
 _EMBEDDINGS: Final = "embeddings and head"

@@ -43,6 +43,9 @@ def test_heads_and_experts_are_cut_and_what_all_ranks_need_is_not() -> None:
         ("zai-org/GLM-5.3-BF16", "bf16"),
         ("Inferact/GLM-5.3-NVFP4", "nvfp4"),
         ("RedHatAI/GLM-5.2-NVFP4-FP8", "nvfp4"),
+        ("zai-org/GLM-5.2-FP8", "fp8"),
+        ("zai-org/GLM-5.2", "bf16"),
+        ("zai-org/GLM-5", "bf16"),
     ],
 )
 def test_a_checkpoints_name_says_its_format(model: str, name: str) -> None:
