@@ -49,7 +49,8 @@ class Topology(msgspec.Struct, frozen=True):
             case Cut.TENSOR:
                 return self.tensor * self.pipeline
             case Cut.EXPERT:
-                return self.gpus if self.spread else self.tensor * self.pipeline
+                # Without EP too: vLLM 0.31 cuts them over TP x DP x PCP (`model_executor/layers/fused_moe/config.py`).
+                return self.gpus
             case Cut.WHOLE:
                 return self.pipeline
 

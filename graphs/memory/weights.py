@@ -17,7 +17,7 @@ class Cut(StrEnum):
     """Tensor-parallel ranks: matrices of attention and dense layers, embeddings."""
 
     EXPERT = "expert"
-    """Expert-parallel ranks, each with whole experts; tensor-parallel ranks where experts are not spread."""
+    """All ranks: each has whole experts where they are spread (EP), else a slice of every one."""
 
     WHOLE = "whole"
     """None: each rank has all of it. vLLM replicates the low-rank projections of MLA and the indexer."""

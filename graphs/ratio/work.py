@@ -44,13 +44,12 @@ def step_bytes(engine: Engine, ladder: Ladder, requests: float, context_tokens: 
     are looked up, so only the head counts.
     """
     ranks, shapes = ladder.topology, engine.shapes
+    # Attention ranks have their own requests; experts, which are cut over all of them, see those of all.
     tokens = requests * (1 + drafts(engine))
-    # Attention ranks have their own requests; experts that are spread see those of all of them.
-    reached = tokens if ranks.spread else tokens / ranks.data
     missed = 1 - shapes.num_experts_per_tok / shapes.n_routed_experts
     read = 0.0
     for part in engine.parts:
-        share = 1 - missed**reached if part.cut is Cut.EXPERT else 1.0
+        share = 1 - missed**tokens if part.cut is Cut.EXPERT else 1.0
         passes = max(1, drafts(engine)) if part.name.startswith("MTP") else 1
         read += part.all_bytes / ranks.shards(part.cut) * share * passes * (0.5 if "embeddings" in part.name else 1.0)
     model = kv_model(engine)

@@ -27,7 +27,15 @@ def test_a_topology_has_the_name_that_people_give_it(ranks: Topology, name: str,
 
 
 @pytest.mark.parametrize(
-    ("ranks", "tensor", "expert", "whole"), [(TP4, 4, 4, 1), (DEP8, 1, 8, 1), (TEP8, 8, 8, 1), (DCP8, 1, 8, 1)]
+    ("ranks", "tensor", "expert", "whole"),
+    [
+        (TP4, 4, 4, 1),
+        (DEP8, 1, 8, 1),
+        (TEP8, 8, 8, 1),
+        (DCP8, 1, 8, 1),
+        # Slices of every expert over both, as vLLM's `FusedMoEParallelConfig` says of TP 2 and DP 2 without EP.
+        (Topology(tensor=2, data=2), 2, 4, 1),
+    ],
 )
 def test_weights_are_cut_over_the_ranks_of_their_kind(ranks: Topology, tensor: int, expert: int, whole: int) -> None:
     assert (ranks.shards(Cut.TENSOR), ranks.shards(Cut.EXPERT), ranks.shards(Cut.WHOLE)) == (tensor, expert, whole)
