@@ -51,14 +51,18 @@ def tiers(config: Config, settings: VllmSettings, ladder: Ladder) -> tuple[Tier,
             found.append(_of_ranks("HiSparse", connector.hisparse.host_pool_gib, ladder))
         if connector.mooncake is not None and (store := _store_bytes(config, ladder.topology.gpus)):
             # Ranks that keep the same tokens store them once, under one key.
-            found.append(Tier("Mooncake", store, store // ladder.token_bytes))
+            found.append(Tier("Mooncake", store, store // _whole_token_bytes(ladder)))
     return tuple(found)
 
 
 def _of_ranks(name: str, gib: float, ladder: Ladder) -> Tier:
     ranks = ladder.topology.data
     size = round(gib * GIB)
-    return Tier(name, size * ranks, size // ladder.token_bytes * ranks)
+    return Tier(name, size * ranks, size // _whole_token_bytes(ladder) * ranks)
+
+
+def _whole_token_bytes(ladder: Ladder) -> int:
+    return ladder.token_bytes * ladder.topology.pipeline
 
 
 def _store_bytes(config: Config, ranks: int) -> int:

@@ -81,7 +81,7 @@ class Ladder(msgspec.Struct, frozen=True):
         topology: The engine's ranks.
         row: The format of a KV row.
         rungs: What is taken, in order.
-        token_bytes: KV of one token on one GPU that keeps it.
+        token_bytes: KV of one token on one GPU that keeps it: of its pipeline stage's layers, all of them without PP.
         max_model_len: Longest session, in tokens.
     """
 
@@ -146,7 +146,7 @@ def ladder(engine: Engine) -> Ladder:
         topology=ranks,
         row=row,
         rungs=(_reserve(engine), *_weights(engine, ranks), *_assumed(engine, ranks)),
-        token_bytes=token_bytes(kv_model(engine), row).all_bytes,
+        token_bytes=-(-token_bytes(kv_model(engine), row).all_bytes // ranks.pipeline),
         max_model_len=settings.max_model_len or shapes.max_position_embeddings,
     )
 

@@ -33,15 +33,16 @@ class Topology(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """As people say it: `TP4`, `DEP8`, `TEP8`, `PCP8xDCP8xEP8`."""
+        """As people say it: `TP4`, `DEP8`, `TEP8`, `PCP8xDCP8xEP8`, `TP4xPP2`."""
+        stages = [f"PP{self.pipeline}"] if self.pipeline > 1 else []
         if self.prefill_context > 1 or self.decode_context > 1:
             sizes = {"TP": self.tensor, "DP": self.data, "PCP": self.prefill_context, "DCP": self.decode_context}
-            ep = [f"EP{self.gpus}"] if self.spread else []
-            return "x".join([*(f"{name}{size}" for name, size in sizes.items() if size > 1), *ep])
+            ep = [f"EP{self.gpus // self.pipeline}"] if self.spread else []
+            return "x".join([*(f"{name}{size}" for name, size in sizes.items() if size > 1), *ep, *stages])
         spread = "E" if self.spread else ""
         sides = [f"D{spread}P{self.data}"] if self.data > 1 else []
         sides += [f"T{'' if sides else spread}P{self.tensor}"] if self.tensor > 1 or not sides else []
-        return "x".join(sides)
+        return "x".join([*sides, *stages])
 
     def shards(self, cut: Cut) -> int:
         """Return over how many ranks a part of the weights is cut."""
@@ -80,8 +81,8 @@ def impossible(ranks: Topology, shapes: Shapes) -> str | None:
         return f"decode-context-parallel-size {decode}: with prefill-context-parallel-size {context} it is {sizes}"
     if ranks.pipeline > shapes.num_hidden_layers:
         return f"pipeline-parallel-size {ranks.pipeline}: there are {shapes.num_hidden_layers} layers"
-    if ranks.spread and ranks.gpus > shapes.n_routed_experts:
-        return f"enable-expert-parallel: over {ranks.gpus} ranks, and there are {shapes.n_routed_experts} experts"
+    if ranks.spread and (spread := ranks.gpus // ranks.pipeline) > shapes.n_routed_experts:
+        return f"enable-expert-parallel: over {spread} ranks, and there are {shapes.n_routed_experts} experts"
     return None
 
 

@@ -60,15 +60,18 @@ def transfer(engine: Engine, ladder: Ladder, tokens: int) -> Transfer | None:
         return Cut(kv_model(engine), ladder.row, layout, settings.block_size or _BLOCK_TOKENS, whole_rows)
 
     pages, whole = cut(whole_rows=False), cut(whole_rows=True)
-    moved = pages.moved_bytes(own_tokens)
+    # A pipeline stage pulls its own layers, of each block a piece at least.
+    moved = -(-pages.moved_bytes(own_tokens) // ranks.pipeline)
+    pieces = -(-pages.pieces(own_tokens) // ranks.pipeline)
+    whole_pieces = max(whole.blocks(own_tokens), -(-whole.pieces(own_tokens) // ranks.pipeline))
     return Transfer(
         tokens=tokens,
-        ranks=ranks.kv_copies * ranks.decode_context,
+        ranks=ranks.kv_copies * ranks.decode_context * ranks.pipeline,
         rank_bytes=moved,
-        pieces=pages.pieces(own_tokens),
-        whole_pieces=whole.pieces(own_tokens),
-        rank_ms=_ms(moved, pages.pieces(own_tokens)),
-        whole_rank_ms=_ms(moved, whole.pieces(own_tokens)),
+        pieces=pieces,
+        whole_pieces=whole_pieces,
+        rank_ms=_ms(moved, pieces),
+        whole_rank_ms=_ms(moved, whole_pieces),
     )
 
 

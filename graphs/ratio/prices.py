@@ -59,6 +59,7 @@ def prices(
     layout = Layout(settings.kv_cache_layout) if settings.kv_cache_layout else Layout.LBNHC
     block = settings.block_size or _BLOCK
     cut = Cut(kv_model(engine), found.row, layout, block, whole_blocks)
+    pieces = max(1.0, cut.pieces_per_block / found.topology.pipeline)
     moved_bytes = found.token_bytes // found.topology.decode_context
     return Costs(
         prefill_token_us=token_us,
@@ -67,10 +68,10 @@ def prices(
         budget_tokens=prefill[0].settings.max_num_batched_tokens or _BUDGET,
         kv_token_bytes=moved_bytes,
         # What is fetched is a prefill rank's, whose rows may be others.
-        fetch_gb_s=measured.fetch_gb_s * moved_bytes / prefill[1].token_bytes,
+        fetch_gb_s=measured.fetch_gb_s * moved_bytes / prefill[1].token_bytes / prefill[1].topology.pipeline,
         transfer_gb_s=measured.transfer_gb_s,
         transfer_ms=0.0,
-        piece_us=measured.piece_us * cut.pieces_per_block,
+        piece_us=measured.piece_us * pieces,
         piece_tokens=block * found.topology.decode_context,
         decode_step_ms=steps[0],
         decode_request_us=(steps[-1] - steps[0]) / max(1, len(steps) - 1) * 1e3,

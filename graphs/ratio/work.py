@@ -37,11 +37,11 @@ def accepted(engine: Engine, acceptance: float) -> float:
 
 
 def step_bytes(engine: Engine, ladder: Ladder, requests: float, context_tokens: float) -> float:
-    """Return the bytes that one GPU reads in a decode step of that many requests in the engine.
+    """Return the bytes that one GPU reads in a decode step of that many requests in the engine; one of each stage.
 
     Weights are read once, of the experts only those that a token takes, who are thought to choose at random and apart
     from each other; of KV the selected rows of each token in the step, and all indexer keys of each request. Embeddings
-    are looked up, so only the head counts.
+    are looked up, so only the head counts. Pipeline stages read one after another, so theirs add up.
     """
     ranks, shapes = ladder.topology, engine.shapes
     # Attention ranks have their own requests; experts, which are cut over all of them, see those of all.
@@ -51,7 +51,8 @@ def step_bytes(engine: Engine, ladder: Ladder, requests: float, context_tokens: 
     for part in engine.parts:
         share = 1 - missed**tokens if part.cut is Cut.EXPERT else 1.0
         passes = max(1, drafts(engine)) if part.name.startswith("MTP") else 1
-        read += part.all_bytes / ranks.shards(part.cut) * share * passes * (0.5 if "embeddings" in part.name else 1.0)
+        own_bytes = part.all_bytes / ranks.shards(part.cut) * ranks.pipeline
+        read += own_bytes * share * passes * (0.5 if "embeddings" in part.name else 1.0)
     model = kv_model(engine)
     rows = (
         tokens / ranks.data * min(SELECTED, context_tokens) * ladder.row.row_bytes * (model.layers + model.mtp_layers)

@@ -49,6 +49,15 @@ def test_each_rank_gives_to_the_store_and_offloads_for_itself(configure: Resolve
     assert found["Decode"] == [("HiSparse", 8 * 48, 1.0), ("offload", 8 * 16, 1.0)]
 
 
+def test_a_token_of_the_host_has_all_pipeline_stages(configure: Resolve) -> None:
+    config = configure(text=FILE)
+    flags = {"connectors": [{"offload": {"gib": 16}}], "pipeline-parallel-size": 2}
+    own = ladder(Engine("x", "decode", VllmSettings.model_validate(flags), KNOWN["GLM-5.3"], "fp8", device("h200")))
+    (tier,) = tiers(config, VllmSettings.model_validate(flags), own)
+    # Rows of 1,152 B in 78 layers, and 21 of 132.
+    assert tier.tokens == (16 << 30) // (78 * 1_152 + 21 * 132)
+
+
 def test_a_store_of_its_own_process_is_as_large_as_that(configure: Resolve) -> None:
     text = FILE.replace("{global-segment-size: 140gb}", "{mode: standalone-store}")
     config = configure(text=f"{text}MooncakeClient: {{global-segment-size: 512MB, ServiceArgs: {{workers: 2}}}}\n")

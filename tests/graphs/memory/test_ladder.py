@@ -41,6 +41,14 @@ def test_a_token_has_the_bytes_of_its_row_indexer_and_mtp(row: str, token_bytes:
     assert ladder(engine({**TP4, "kv-cache-dtype": row})).token_bytes == token_bytes
 
 
+def test_a_pipeline_stage_keeps_the_rows_of_its_layers() -> None:
+    one, two = (ladder(engine({**TP4, "pipeline-parallel-size": stages})) for stages in (1, 2))
+    assert (two.token_bytes, two.topology.gpus) == (15_356, 8)
+    # All GPUs of a stage keep the same, and a token lies in both stages: the engine has what one GPU has.
+    assert two.engine_tokens == two.gpu_tokens == two.kv_bytes // 15_356
+    assert two.engine_tokens > 3 * one.engine_tokens
+
+
 def test_without_drafts_there_are_neither_mtp_weights_nor_mtp_rows() -> None:
     found = ladder(engine({**TP4, "speculative-config": None}))
     assert found.token_bytes == 30_712 - 352 - 132

@@ -8,6 +8,8 @@ from graphs.settings.vllm import VllmSettings
 TP4 = Topology(tensor=4)
 DEP8 = Topology(data=8, spread=True)
 TEP8 = Topology(tensor=8, spread=True)
+# Experts are spread within a stage.
+STAGES = Topology(data=200, pipeline=2, spread=True)
 DCP8 = Topology(prefill_context=8, decode_context=8, spread=True)
 
 
@@ -20,6 +22,8 @@ DCP8 = Topology(prefill_context=8, decode_context=8, spread=True)
         (TEP8, "TEP8", 8),
         (Topology(tensor=2, data=4, spread=True), "DEP4xTP2", 8),
         (DCP8, "PCP8xDCP8xEP8", 8),
+        (Topology(tensor=4, pipeline=2), "TP4xPP2", 8),
+        (Topology(prefill_context=8, decode_context=8, pipeline=2, spread=True), "PCP8xDCP8xEP8xPP2", 16),
     ],
 )
 def test_a_topology_has_the_name_that_people_give_it(ranks: Topology, name: str, gpus: int) -> None:
@@ -52,7 +56,9 @@ def test_it_is_read_from_vllms_flags() -> None:
     assert topology(VllmSettings()) == Topology()
 
 
-@pytest.mark.parametrize("ranks", [TP4, DEP8, TEP8, DCP8, Topology(tensor=8, decode_context=4), Topology(pipeline=78)])
+@pytest.mark.parametrize(
+    "ranks", [TP4, DEP8, TEP8, DCP8, STAGES, Topology(tensor=8, decode_context=4), Topology(pipeline=78)]
+)
 def test_ranks_that_vllm_takes_are_possible(ranks: Topology) -> None:
     assert impossible(ranks, KNOWN["GLM-5.3"]) is None
 

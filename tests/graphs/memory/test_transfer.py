@@ -33,6 +33,12 @@ def test_context_ranks_share_it() -> None:
     assert (found.ranks, found.whole_pieces) == (8, 1)
 
 
+def test_pipeline_stages_pull_their_own_layers_and_a_piece_of_each_block() -> None:
+    found = moved({**TP4, "pipeline-parallel-size": 2}, 200_000)
+    assert (found.ranks, found.rank_bytes, found.whole_pieces) == (8, 200_000 * 15_356, 3_125)
+    assert found.pieces == -(-3_125 * 101 // 2)
+
+
 def test_layers_apart_are_pieces_apart() -> None:
     found = moved({**TP4, "kv-cache-layout": "LBNHC", "block-size": 1024}, 124_160)
     assert found.pieces == found.whole_pieces == 122 * 101

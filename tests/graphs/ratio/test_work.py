@@ -43,6 +43,11 @@ def test_attention_ranks_read_their_own_requests_and_their_share_of_all_experts(
     assert eight - alone > kv
 
 
+def test_pipeline_stages_read_one_after_another() -> None:
+    one, two = (step_bytes(*side({**DECODE, "pipeline-parallel-size": stages}), 1, 140_000) for stages in (1, 2))
+    assert one == pytest.approx(two)
+
+
 def test_drafts_that_are_right_are_tokens() -> None:
     engine, _ = side(DECODE)
     assert (drafts(engine), accepted(engine, 0.5)) == (3, 1.875)
