@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from components.kvcache.rows import BF16, FP8, ROWS, Model, Row, token_bytes
+from components.kvcache.rows import BF16, FP8, FP8_DS_MLA, ROWS, Model, Row, token_bytes
 from graphs.memory.assumptions import Assumption, assumptions
 from graphs.memory.checkpoint import Checkpoint
 from graphs.memory.devices import GIB, Device
@@ -18,6 +18,9 @@ _UTILIZATION: Final = 0.92
 """vLLM 0.31's `--gpu-memory-utilization` where the configuration does not say."""
 
 _ALIASES: Final = {"auto": BF16, "float16": BF16, "fp8": FP8}
+
+_FLASHMLA: Final = "FLASHMLA_SPARSE"
+_HOPPER: Final = 9
 
 
 class Rung(msgspec.Struct, frozen=True):
@@ -125,21 +128,31 @@ class Ladder(msgspec.Struct, frozen=True):
         return groups * (self.gpu_tokens // on_gpu)
 
 
-def row_of(settings: VllmSettings) -> Row:
+def row_of(settings: VllmSettings, device: Device) -> Row:
     """Return the KV row that an engine's flags choose; vLLM's own choice is bf16.
+
+    FlashMLA's sparse backend makes `fp8_ds_mla` of any FP8, and FlashInfer's keeps plain rows (vLLM 0.31
+    `model_executor/layers/attention/mla_attention.py`). Where no backend is named, vLLM takes FlashMLA's for FP8 on
+    Hopper, and FlashInfer's on Blackwell (`platforms/cuda.py`).
 
     Raises:
         KeyError: No sparse MLA backend has rows of that format, or none whose bytes we know.
     """
     name = settings.kv_cache_dtype or "auto"
-    return _ALIASES.get(name) or ROWS[name]
+    row = _ALIASES.get(name) or ROWS[name]
+    return FP8_DS_MLA if row is FP8 and _by_flashmla(settings, device) else row
+
+
+def _by_flashmla(settings: VllmSettings, device: Device) -> bool:
+    named = settings.attention_backend or (settings.attention_config or {}).get("backend")
+    return int(device.capability) == _HOPPER if named is None else str(named).upper() == _FLASHMLA
 
 
 def ladder(engine: Engine) -> Ladder:
     """Compute one GPU's ladder."""
     settings, shapes = engine.settings, engine.shapes
     ranks = topology(settings)
-    row = row_of(settings)
+    row = row_of(settings, engine.device)
     return Ladder(
         engine=engine.name,
         device=engine.device,

@@ -95,22 +95,23 @@ def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None, checkpo
     settings = service.settings
     assert isinstance(settings, VllmSettings)  # noqa: S101 - others were left out
     name = service.service.name
-    try:
-        row_of(settings)
-    except KeyError:
-        known_rows = ", ".join(ROWS)
-        raise Refusal(f"{name}.kv-cache-dtype {settings.kv_cache_dtype}: no row of MLA; known: {known_rows}") from None
     model = settings.model or ""
     shapes = shapes or _known(model, service)
     if (why := impossible(topology(settings), shapes)) is not None:
         raise Refusal(f"{name}.{why}")
+    device = given.device or _device(service)
+    try:
+        row_of(settings, device)
+    except KeyError:
+        known_rows = ", ".join(ROWS)
+        raise Refusal(f"{name}.kv-cache-dtype {settings.kv_cache_dtype}: no row of MLA; known: {known_rows}") from None
     return Engine(
         name,
         service.service.role,
         settings,
         shapes,
         given.weights or (checkpoint.format if checkpoint else format_of(model)),
-        given.device or _device(service),
+        device,
         given.assumed,
         checkpoint=checkpoint,
     )

@@ -41,6 +41,22 @@ def test_a_token_has_the_bytes_of_its_row_indexer_and_mtp(row: str, token_bytes:
     assert ladder(engine({**TP4, "kv-cache-dtype": row})).token_bytes == token_bytes
 
 
+@pytest.mark.parametrize(
+    ("gpu", "backend", "token_bytes"),
+    [
+        ("h200", None, 54_728),
+        ("h200", "FLASHINFER_MLA_SPARSE_SM90", 48_408),
+        ("gb200", None, 48_408),
+        ("gb200", "FLASHINFER_MLA_SPARSE", 48_408),
+        ("gb200", "FLASHMLA_SPARSE", 54_728),
+    ],
+)
+def test_flashmla_makes_its_own_rows_of_fp8(gpu: str, backend: str | None, token_bytes: int) -> None:
+    for row in ("fp8", "fp8_e4m3"):
+        found = ladder(engine({**TP4, "kv-cache-dtype": row, "attention-backend": backend}, gpu))
+        assert (found.token_bytes, found.row.cache_dtype == "fp8_ds_mla") == (token_bytes, token_bytes == 54_728)
+
+
 def test_a_pipeline_stage_keeps_the_rows_of_its_layers() -> None:
     one, two = (ladder(engine({**TP4, "pipeline-parallel-size": stages})) for stages in (1, 2))
     assert (two.token_bytes, two.topology.gpus) == (15_356, 8)
