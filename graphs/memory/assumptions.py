@@ -1,10 +1,12 @@
 """What of a GPU's memory cannot be computed from a configuration: each with its default, why, and where it is from."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
-from graphs.memory.devices import GIB
+from graphs.memory.devices import GIB, Device
 from graphs.memory.shapes import Shapes
 from graphs.memory.topology import Topology
 from graphs.settings.vllm import VllmSettings
@@ -30,11 +32,11 @@ _ALL_TO_ALL_GIB: Final = 2.0
 _GRAPHS_GIB: Final = 1.0
 
 
-def assumptions(settings: VllmSettings, shapes: Shapes, topology: Topology) -> tuple[Assumption, ...]:
+def assumptions(settings: VllmSettings, shapes: Shapes, topology: Topology, device: Device) -> tuple[Assumption, ...]:
     """Return what is assumed of one GPU of an engine."""
     found = [
         Assumption("cuda-context", round(_CONTEXT_GIB * GIB), "the driver's context, a guess"),
-        _activations(settings, shapes),
+        _activations(settings, shapes, device),
     ]
     if topology.gpus > 1:
         found.append(Assumption("collectives", round(_COLLECTIVES_GIB * GIB), "NCCL and custom all-reduce, a guess"))
@@ -45,9 +47,25 @@ def assumptions(settings: VllmSettings, shapes: Shapes, topology: Topology) -> t
     return tuple(found)
 
 
-def _activations(settings: VllmSettings, shapes: Shapes) -> Assumption:
-    tokens = settings.max_num_batched_tokens or _DEFAULT_BUDGET
-    seqs = settings.max_num_seqs or _DEFAULT_SEQS
+def budget_tokens(settings: VllmSettings, device: Device) -> int:
+    """Return the most tokens of a rank's step: what the flags say, or vLLM 0.31's own for a server on such a GPU.
+
+    From its `engine/arg_utils.py`.
+    """
+    return settings.max_num_batched_tokens or _of_memory(device, _DEFAULT_BUDGETS)
+
+
+def step_requests(settings: VllmSettings, device: Device) -> int:
+    """Return the most requests in a rank's step, from the same places."""
+    return settings.max_num_seqs or min(budget_tokens(settings, device), _of_memory(device, _DEFAULT_SEQS))
+
+
+def _of_memory(device: Device, sizes: Mapping[int, int]) -> int:
+    return next(size for gib, size in sizes.items() if device.hbm_bytes >= gib * GIB)
+
+
+def _activations(settings: VllmSettings, shapes: Shapes, device: Device) -> Assumption:
+    tokens, seqs = budget_tokens(settings, device), step_requests(settings, device)
     # bf16: hidden states in and out of a layer and its residual, absorbed queries, what the experts read and write.
     absorbed = shapes.num_attention_heads * (shapes.kv_lora_rank + shapes.qk_rope_head_dim)
     moe = (shapes.num_experts_per_tok + shapes.n_shared_experts) * (
@@ -62,6 +80,6 @@ def _activations(settings: VllmSettings, shapes: Shapes) -> Assumption:
     )
 
 
-_DEFAULT_BUDGET: Final = 8192
-_DEFAULT_SEQS: Final = 256
-"""vLLM 0.31's own for a server, where the configuration does not say; larger GPUs get larger ones."""
+_DEFAULT_BUDGETS: Final = MappingProxyType({160: 16_384, 70: 8_192, 0: 2_048})
+_DEFAULT_SEQS: Final = MappingProxyType({70: 1_024, 0: 256})
+"""By the least GiB of a GPU, the largest first."""

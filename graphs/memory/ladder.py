@@ -212,4 +212,4 @@ def _assumed(engine: Engine, ranks: Topology) -> list[Rung]:
             return Rung(each.name, size, "logged", "vLLM's log")
         return Rung(each.name, each.size_bytes, "assumed", each.why)
 
-    return [rung(each) for each in assumptions(engine.settings, engine.shapes, ranks)]
+    return [rung(each) for each in assumptions(engine.settings, engine.shapes, ranks, engine.device)]

@@ -3,6 +3,7 @@
 from typing import Final
 
 from components.kvcache.layouts import Cut, Layout
+from graphs.memory.assumptions import budget_tokens, step_requests
 from graphs.memory.devices import DEVICES, Device
 from graphs.memory.ladder import Engine, Ladder, kv_model, ladder
 from graphs.memory.shapes import KNOWN
@@ -11,8 +12,6 @@ from graphs.ratio.work import accepted, context_operations, step_bytes, token_op
 from graphs.settings.vllm import VllmSettings
 from router.costs import Costs
 
-_BUDGET: Final = 8_192
-_SLOTS: Final = 64
 _BLOCK: Final = 64
 _GPU: Final = DEVICES["gb200"]
 _MODEL: Final = KNOWN["GLM-5.3"]
@@ -26,7 +25,7 @@ _DECODER: Final = {
 
 def slots(decode: Engine, found: Ladder) -> int:
     """Return the most requests in one step of a decode engine, all of its ranks together."""
-    return (decode.settings.max_num_seqs or _SLOTS) * found.topology.data
+    return step_requests(decode.settings, found.device) * found.topology.data
 
 
 def prices(
@@ -65,7 +64,7 @@ def prices(
         prefill_token_us=token_us,
         context_token_ns=context_ns,
         step_ms=measured.step_ms,
-        budget_tokens=prefill[0].settings.max_num_batched_tokens or _BUDGET,
+        budget_tokens=budget_tokens(prefill[0].settings, prefill[1].device),
         kv_token_bytes=moved_bytes,
         # What is fetched is a prefill rank's, whose rows may be others.
         fetch_gb_s=measured.fetch_gb_s * moved_bytes / prefill[1].token_bytes / prefill[1].topology.pipeline,

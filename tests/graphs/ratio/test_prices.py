@@ -24,6 +24,12 @@ def test_what_is_not_measured_is_as_the_flags_have_it() -> None:
     assert slots(*side({**PREFILL, "max-num-seqs": 4})) == 32
 
 
+def test_what_the_flags_do_not_say_is_as_vllm_has_it() -> None:
+    bare = {"tensor-parallel-size": 4}
+    assert prices(side(bare), side(DECODE), Measured(), 140_000).budget_tokens == 16_384
+    assert slots(*side(bare)) == 1_024
+
+
 def test_a_rank_of_more_gpus_and_a_slower_gpu_are_as_their_data_sheets_say() -> None:
     one = prices(side(PREFILL), side(DECODE), Measured(), 140_000)
     wide = prices(side({**DECODE, "tensor-parallel-size": 8}), side(DECODE), Measured(), 140_000)
