@@ -13,7 +13,9 @@ from graphs.memory.topology import impossible, topology
 
 _MOST_UTILIZATION: Final = 0.95
 _MOST: Final = 3
-_NVFP4_CAPABILITY: Final = 10
+_OURS: Final = "CUSTOM"
+_NVFP4_BACKENDS: Final[Mapping[int, str]] = MappingProxyType({9: _OURS, 10: "FLASHMLA_SPARSE"})
+"""What reads NVFP4 rows, by the GPU's generation (`graphs/checks/engines/rows.py`): on Hopper a backend of our own."""
 SMALLER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"bf16": ("fp8", "nvfp4"), "fp8": ("nvfp4",)})
 """Formats of weights that are smaller than another."""
 
@@ -73,9 +75,7 @@ def _changes(engine: Engine) -> Iterator[Change]:
     if now.gpu_tokens:
         length = now.gpu_tokens * now.topology.decode_context
         yield f"max-model-len {length}", _flags(max_model_len=length)
-    # No kernel reads these rows elsewhere (`graphs/checks/engines/rows.py`).
-    if now.row.row_bytes > NVFP4_DS_MLA.row_bytes and int(engine.device.capability) == _NVFP4_CAPABILITY:
-        yield f"kv-cache-dtype {NVFP4_DS_MLA.cache_dtype}", _flags(kv_cache_dtype=NVFP4_DS_MLA.cache_dtype)
+    yield from _smaller_rows(engine, now)
     if drafts(settings):
         yield "no speculative-config", _flags(speculative_config=None)
     for weights in SMALLER.get(engine.weights, ()):
@@ -84,3 +84,21 @@ def _changes(engine: Engine) -> Iterator[Change]:
         yield f"data-parallel-size {2 * now.topology.data}", _flags(data_parallel_size=2 * now.topology.data)
     else:
         yield f"tensor-parallel-size {2 * now.topology.tensor}", _flags(tensor_parallel_size=2 * now.topology.tensor)
+
+
+def _smaller_rows(engine: Engine, now: Ladder) -> Iterator[Change]:
+    settings, backend = engine.settings, _NVFP4_BACKENDS.get(int(engine.device.capability))
+    contexts = now.topology.prefill_context > 1 or now.topology.decode_context > 1
+    # Both gather rows of `fp8_ds_mla` only.
+    gathered = contexts or any(each.hisparse is not None for each in settings.connectors or ())
+    if backend is None or gathered or now.row.row_bytes <= NVFP4_DS_MLA.row_bytes:
+        return
+    row, named = NVFP4_DS_MLA.cache_dtype, settings.attention_backend
+    # vLLM finds its own by itself.
+    if named == backend or (named is None and backend != _OURS):
+        yield f"kv-cache-dtype {row}", _flags(kv_cache_dtype=row)
+    else:
+        yield (
+            f"kv-cache-dtype {row} with attention-backend {backend}",
+            _flags(kv_cache_dtype=row, attention_backend=backend),
+        )
