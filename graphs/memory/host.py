@@ -1,6 +1,7 @@
 """What an engine keeps in host memory, behind its GPUs."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -20,13 +21,15 @@ class Tier(msgspec.Struct, frozen=True):
 
     Attributes:
         name: Who manages it.
-        size_bytes: On all of the engine's machines together.
+        size_bytes: On all of the engine's machines together; of a store beside the engines all of it.
         tokens: Different tokens that it keeps.
+        common: Whether it is such a store: the same for all engines, however many they are.
     """
 
     name: str
     size_bytes: int
     tokens: int
+    common: bool = False
 
 
 def size_bytes(text: str) -> int:
@@ -49,9 +52,12 @@ def tiers(config: Config, settings: VllmSettings, ladder: Ladder) -> tuple[Tier,
             found.append(_of_ranks("offload", connector.offload.gib, ladder))
         if connector.hisparse is not None:
             found.append(_of_ranks("HiSparse", connector.hisparse.host_pool_gib, ladder))
-        if connector.mooncake is not None and (store := _store_bytes(config, ladder.topology.gpus)):
+        if connector.mooncake is not None:
             # Ranks that keep the same tokens store them once, under one key.
-            found.append(Tier("Mooncake", store, store // _whole_token_bytes(ladder)))
+            found += [
+                Tier("Mooncake", store, store // _whole_token_bytes(ladder), common)
+                for store, common in _stores(config, ladder.topology.gpus)
+            ]
     return tuple(found)
 
 
@@ -65,12 +71,10 @@ def _whole_token_bytes(ladder: Ladder) -> int:
     return ladder.token_bytes * ladder.topology.pipeline
 
 
-def _store_bytes(config: Config, ranks: int) -> int:
-    found = 0
+def _stores(config: Config, ranks: int) -> Iterator[tuple[int, bool]]:
     for service in config.services:
         match service.settings:
             case MooncakeSettings(mode="embedded") as store:
-                found += ranks * size_bytes(store.segment_size)
+                yield ranks * size_bytes(store.segment_size), False
             case MooncakeClientSettings() as client:
-                found += service.args.workers * size_bytes(client.global_segment_size)
-    return found
+                yield service.args.workers * size_bytes(client.global_segment_size), True

@@ -119,7 +119,7 @@ def cluster(prefill: Planned, decode: Planned, decode_slots: int) -> Cluster:
         decode_gpus=decode.ladder.topology.gpus,
         decode_kv_tokens=decode.ladder.engine_tokens,
         decode_slots=decode_slots,
-        host_tokens=prefill.engines * sum(tier.tokens for tier in prefill.tiers),
+        host_tokens=sum(tier.tokens * (1 if tier.common else prefill.engines) for tier in prefill.tiers),
     )
 
 

@@ -64,4 +64,5 @@ def test_a_store_of_its_own_process_is_as_large_as_that(configure: Resolve) -> N
     (settings,) = [each.settings for each in config.services if each.service.name == "Prefill"]
     assert isinstance(settings, VllmSettings)
     own = ladder(Engine("x", "decode", settings, KNOWN["GLM-5.3"], "fp8", device("h200")))
-    assert [(tier.name, tier.size_bytes) for tier in tiers(config, settings, own)] == [("Mooncake", 1 << 30)]
+    (tier,) = tiers(config, settings, own)
+    assert (tier.name, tier.size_bytes, tier.common) == ("Mooncake", 1 << 30, True)
