@@ -93,9 +93,10 @@ def plan(
     if ledger:
         sys.stdout.write(json.dumps(ledger_document(claims()), indent=2) + "\n" if as_json else markdown(claims()))
         return 0
+    # Before the working directory becomes another.
     if plot:
         check(plot)
-    # Before the working directory becomes another.
+        plot = plot.absolute()
     given = Given(
         _device(gpu, hbm_gib),
         model.absolute() if model else None,

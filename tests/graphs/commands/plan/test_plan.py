@@ -155,6 +155,16 @@ def test_bad_input_is_one_line_with_its_mend(
     assert err.count("\n") == 1
 
 
+def test_a_picture_lies_where_the_command_was_given(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "--plot", "plan.svg", "--working-dir", "elsewhere")[0] == 0
+    assert [path.name for path in tmp_path.rglob("*.svg")] == ["plan.svg"]
+    assert (tmp_path / "plan.svg").exists()
+
+
 def test_the_picture_names_every_rung(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "plan.svg"
     assert run(capsys, "--plot", str(path))[0] == 0
