@@ -147,7 +147,7 @@ def _capacity() -> list[Claim]:
         ),
         _sessions("PI", "sessions of a decoder, FP8", "7", 1.09e6),
         _sessions("PI", "sessions of a decoder, NVFP4", "11", 1.63e6),
-        _exact(
+        explained(
             "PI",
             "a session, FP8",
             "6.6 GB",
@@ -171,7 +171,7 @@ _SESSION: Final = 136_500
 
 
 def _sessions(source: str, what: str, published: str, tokens: float) -> Claim:
-    return _exact(
+    return explained(
         source, what, published, f"{tokens // _SESSION:.0f}", f"{tokens / 1e6:.2f} M / {_SESSION:,}, {_FITTED}"
     )
 
@@ -207,7 +207,7 @@ def _transfers() -> list[Claim]:
             "78 layers x 196 blocks of 1,024",
         ),
         _exact("PI", "copies, a block at a time", "3,125", f"{small.pieces(200_000):,}", "200,000 / 64"),
-        _exact(
+        explained(
             "PI", "pieces, block-major", "1,940", f"{small.pieces(124_160):,}", "124,160 / 64, the tokens chosen to fit"
         ),
         Claim(
