@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
+from components.kvcache.rows import token_bytes
 from graphs.commands.plan.engines import Planned
-from graphs.memory.ladder import Engine
+from graphs.memory.ladder import Engine, kv_model
 from graphs.memory.transfer import transfer
 
 
@@ -33,6 +34,7 @@ def _engine(planned: Planned, session_tokens: int) -> dict[str, Any]:
         "kv_cache_dtype": ladder.row.cache_dtype,
         "kv_copies": ladder.topology.kv_copies,
         "token_bytes": ladder.token_bytes,
+        "token_parts": msgspec.to_builtins(token_bytes(kv_model(engine), ladder.row)),
         "tokens_per_gpu": ladder.gpu_tokens,
         "tokens_per_engine": ladder.engine_tokens,
         "sessions_per_engine": ladder.sessions(session_tokens),

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import msgspec
+
+from components.kvcache.rows import token_bytes
 from graphs.commands.plan.engines import Planned
 from graphs.memory.devices import GIB
-from graphs.memory.ladder import Engine, Ladder, Rung
+from graphs.memory.ladder import Engine, Ladder, Rung, kv_model
 from graphs.memory.transfer import transfer
 
 _WIDTH: Final = 48
@@ -91,6 +94,7 @@ def _left(planned: Planned, session_tokens: int) -> Iterator[str]:
             f"{ladder.token_bytes:,} B a token ({ladder.row.cache_dtype}): {ladder.gpu_tokens:,} tokens a GPU, "
             f"{_copies(ladder)}: {ladder.engine_tokens:,} in the engine"
         )
+        yield f"of a token, all layers: {', '.join(_parts(planned))}"
         yield (
             f"resident sessions of {session_tokens:,} tokens: {ladder.sessions(session_tokens)} an engine"
             + (
@@ -111,6 +115,12 @@ def _left(planned: Planned, session_tokens: int) -> Iterator[str]:
         yield f"host, {tier.name}: {tier.size_bytes / GIB:,.0f} GiB, {tier.tokens:,} tokens, {sessions:,} sessions"
     if ranks.pipeline > 1:
         yield "pipeline stages are counted alike; the first and the last have embeddings and head"
+
+
+def _parts(planned: Planned) -> Iterator[str]:
+    for name, size in msgspec.structs.asdict(token_bytes(kv_model(planned.engine), planned.ladder.row)).items():
+        if size:
+            yield f"{name.removesuffix('_bytes')} {size:,} B"
 
 
 def _copies(ladder: Ladder) -> str:

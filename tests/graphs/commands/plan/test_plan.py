@@ -37,6 +37,20 @@ def test_every_gpu_configuration_fits_and_is_answered_at_once(file: str, capsys:
         assert (engine["missing_bytes"], engine["mends"]) == (0, [])
 
 
+def test_a_tokens_bytes_are_told_by_part(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "--json")
+    # 78 rows of 512 half bytes, 64 bytes and 32 scales, 21 indexer keys of 132, and one of each for MTP.
+    assert json.loads(out)["engines"][1]["token_parts"] == {
+        "latent_bytes": 19_968,
+        "rope_bytes": 4_992,
+        "scales_bytes": 2_496,
+        "indexer_bytes": 2_772,
+        "mtp_bytes": 484,
+    }
+    _, out, _ = run(capsys)
+    assert "of a token, all layers: latent 19,968 B, rope 4,992 B, scales 2,496 B, indexer 2,772 B, mtp 484 B" in out
+
+
 def test_a_person_sees_a_ladder_for_each_engine(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--session-tokens", "200000")
     lines = out.splitlines()
