@@ -94,12 +94,16 @@ def _trace(ask: Ask) -> Trace:
 
 
 def _check_fits(means: Demand, prefill: Planned, decode: Planned) -> None:
-    for each in (prefill, decode):
+    whole = means.prompt_tokens + means.output_tokens
+    for each, needs, what in (
+        (prefill, means.prompt_tokens, "the mean prompt"),
+        (decode, whole, "the mean prompt and its answer"),
+    ):
         room = each.ladder.gpu_tokens * each.ladder.topology.decode_context
-        if room < means.prompt_tokens:
+        if room < needs:
             raise Refusal(
-                f"{each.engine.name}: a rank keeps {room:,} tokens, fewer than the mean prompt of "
-                f"{means.prompt_tokens:,.0f}: make room for it, see its memory without a workload"
+                f"{each.engine.name}: a rank keeps {room:,} tokens, fewer than {what} of "
+                f"{needs:,.0f}: make room for it, see its memory without a workload"
             )
 
 

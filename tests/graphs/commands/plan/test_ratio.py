@@ -157,6 +157,11 @@ def test_a_point_that_nobody_beats_is_marked() -> None:
             "gb200-1p4d.yaml",
             "Prefill: a rank keeps 1,",
         ),
+        (
+            ["--workload", "turns=1,new=1000000,context=1000000,output=900000"],
+            "gb200-1p4d.yaml",
+            "Decode: a rank keeps 1,964,685 tokens, fewer than the mean prompt and its answer of ",
+        ),
         (GRID, "local.yaml", "no service runs vLLM, so there is no GPU memory to plan"),
         (
             [*GRID, "--Decode.ServiceArgs.workers=0"],
