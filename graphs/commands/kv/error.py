@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from components.kvcache.rows import BF16, FP8, FP8_DS_MLA, NVFP4_DS_MLA
+from graphs.commands.progress import bar
 from graphs.errors import Refusal
 
 if TYPE_CHECKING:
@@ -132,9 +131,6 @@ def _model(ask: Ask) -> tuple[Any, Any]:
 
 @contextmanager
 def _progress(what: str, total: int) -> Iterator[Told]:
-    """Show a bar on a terminal, and nothing elsewhere."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.advance(task, done)
+    with bar() as shown:
+        task = shown.add_task(what, total=total)
+        yield lambda done: shown.advance(task, done)

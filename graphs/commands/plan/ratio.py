@@ -1,13 +1,11 @@
 """Balance the two sides of a planned graph for a workload, by arithmetic and by replays."""
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from graphs.commands import progress
 from graphs.commands.plan.ask import Ask, cluster, sides
 from graphs.commands.plan.engines import Planned
 from graphs.commands.replay.sources import open_trace
@@ -23,8 +21,6 @@ from router.replay.trace import Trace
 
 _MADE_UP = 200
 """Sessions that are made up; a replay that needs more repeats them with blocks of their own."""
-
-Tell = Callable[[str, float], None]
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -109,7 +105,7 @@ def _check_fits(means: Demand, prefill: Planned, decode: Planned) -> None:
 
 def _points(ask: Ask, trace: Trace, graph: Cluster, costs: Costs, found: Balance) -> Iterator[Point]:
     planned = [(one, count) for one in ask.ratios for count in ask.sessions or sessions_to_try(_most(one, found))]
-    with _progress(len(planned)) as tell:
+    with progress.of_runs(len(planned)) as tell:
         for one, count in planned:
             shown = f"{one.name}, {count} sessions"
 
@@ -131,20 +127,3 @@ def _points(ask: Ask, trace: Trace, graph: Cluster, costs: Costs, found: Balance
 def _most(one: Ratio, found: Balance) -> float:
     """How many sessions have the speed that is asked for, if nothing is ever waited for."""
     return min(one.prefill / found.prefill_share, one.decode / found.decode_share)
-
-
-@contextmanager
-def _progress(runs: int) -> Iterator[Tell]:
-    """Show a bar on a terminal, and nothing elsewhere."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=runs)
-        done = 0
-
-        def tell(shown: str, share: float) -> None:
-            nonlocal done
-            bar.update(task, description=shown, completed=done + min(1.0, share))
-            done += share == math.inf
-
-        yield tell

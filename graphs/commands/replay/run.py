@@ -1,14 +1,11 @@
 """Run what was asked and report it."""
 
 import json
+import math
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from graphs.commands import pictures
+from graphs.commands.progress import Tell, of_runs
 from graphs.commands.replay import document, plots
 from graphs.commands.replay.ask import Ask, source_of, trace_of
 from graphs.commands.replay.cluster import cluster_of
@@ -24,9 +21,6 @@ from router.replay.trace import Trace
 _TELL_EVERY = 128
 """Requests between two movements of the progress bar."""
 
-Tell = Callable[[str, float], None]
-"""Takes what runs now, and how much of it is done, from 0 to 1."""
-
 
 def run(ask: Ask, config: Config, *, rank_kv_tokens: int | None, host_gib: float | None, as_json: bool) -> int:
     """Replay every policy at every load with every seed; the exit code.
@@ -40,7 +34,7 @@ def run(ask: Ask, config: Config, *, rank_kv_tokens: int | None, host_gib: float
     cluster, costs = cluster_of(config, rank_kv_tokens, host_gib)
     source = source_of(ask)
     results = Results(ask, cluster, costs)
-    with _progress(len(ask.seeds) * len(ask.loads) * len(ask.policies)) as tell:
+    with of_runs(len(ask.seeds) * len(ask.loads) * len(ask.policies)) as tell:
         for seed in ask.seeds:
             trace = trace_of(ask, source, seed)
             results.sizes.append(size_of(trace, seed))
@@ -62,31 +56,15 @@ def _replay(results: Results, trace: Trace, load: Load, policy: str, tell: Tell)
     shown = f"{policy}, seed {seed}"
 
     def progress(served: int) -> None:
-        if served % _TELL_EVERY == 0 or served == requests:
+        if served % _TELL_EVERY == 0:
             tell(shown, served / requests)
 
     replay = Replay(trace, router(policy, costs, seed), cluster, load, costs, seed=seed, progress=progress)
     measures = replay.run()
+    tell(shown, math.inf)
     ranks = cluster.prefill_engines * cluster.prefill_ranks
     spacing_s = None if load.arrivals == "recorded" else load.spacing_s
     steady_tokens = steady(replay.served) / cluster.gpus
     results.runs.append(Run(policy, spacing_s, seed, measures, steady_tokens, rank_tokens(replay.served, ranks)))
     if results.ask.plot is not None and policy not in results.series:
         results.series[policy] = series(replay.served, ranks)
-
-
-@contextmanager
-def _progress(runs: int) -> Iterator[Tell]:
-    """Show a bar on a terminal, and nothing elsewhere."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=runs)
-        done = 0
-
-        def tell(shown: str, share: float) -> None:
-            nonlocal done
-            bar.update(task, description=shown, completed=done + share)
-            done += share >= 1.0
-
-        yield tell
