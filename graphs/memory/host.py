@@ -49,9 +49,9 @@ def tiers(config: Config, settings: VllmSettings, ladder: Ladder) -> tuple[Tier,
     found = []
     for connector in settings.connectors or ():
         if connector.offload is not None:
-            found.append(_of_ranks("offload", connector.offload.gib, ladder))
+            found.append(_of_ranks("offload", connector.offload.gib, ladder, _offloaded_copies(ladder)))
         if connector.hisparse is not None:
-            found.append(_of_ranks("HiSparse", connector.hisparse.host_pool_gib, ladder))
+            found.append(_of_ranks("HiSparse", connector.hisparse.host_pool_gib, ladder, 1))
         if connector.mooncake is not None:
             # Ranks that keep the same tokens store them once, under one key.
             found += [
@@ -61,10 +61,20 @@ def tiers(config: Config, settings: VllmSettings, ladder: Ladder) -> tuple[Tier,
     return tuple(found)
 
 
-def _of_ranks(name: str, gib: float, ladder: Ladder) -> Tier:
+def _of_ranks(name: str, gib: float, ladder: Ladder, copies: int) -> Tier:
     ranks = ladder.topology.data
     size = round(gib * GIB)
-    return Tier(name, size * ranks, size // _whole_token_bytes(ladder) * ranks)
+    return Tier(name, size * ranks, size // (copies * _whole_token_bytes(ladder)) * ranks)
+
+
+def _offloaded_copies(ladder: Ladder) -> int:
+    """Tensor ranks store what all of them keep once; with PCP, DCP or PP each rank stores its own.
+
+    From vLLM 0.31 `kv_connector/v1/offloading/config.py`, `replicated_layout`.
+    """
+    ranks = ladder.topology
+    alone = ranks.prefill_context == ranks.decode_context == ranks.pipeline == 1
+    return 1 if alone else ranks.kv_copies
 
 
 def _whole_token_bytes(ladder: Ladder) -> int:

@@ -49,6 +49,23 @@ def test_each_rank_gives_to_the_store_and_offloads_for_itself(configure: Resolve
     assert found["Decode"] == [("HiSparse", 8 * 48, 1.0), ("offload", 8 * 16, 1.0)]
 
 
+@pytest.mark.parametrize(
+    ("ranks", "copies"),
+    [
+        ({"tensor-parallel-size": 8}, 1),
+        ({"prefill-context-parallel-size": 8}, 8),
+        ({"prefill-context-parallel-size": 8, "decode-context-parallel-size": 8}, 1),
+        ({"tensor-parallel-size": 8, "decode-context-parallel-size": 4}, 2),
+        ({"tensor-parallel-size": 4, "pipeline-parallel-size": 2}, 4),
+    ],
+)
+def test_context_ranks_offload_what_each_keeps(configure: Resolve, ranks: dict[str, int], copies: int) -> None:
+    settings = VllmSettings.model_validate({"connectors": [{"offload": {"gib": 16}}], **ranks})
+    own = ladder(Engine("x", "decode", settings, KNOWN["GLM-5.3"], "fp8", device("h200")))
+    (tier,) = tiers(configure(text=FILE), settings, own)
+    assert tier.tokens == (16 << 30) // (copies * (78 * 1_152 + 21 * 132))
+
+
 def test_a_token_of_the_host_has_all_pipeline_stages(configure: Resolve) -> None:
     config = configure(text=FILE)
     flags = {"connectors": [{"offload": {"gib": 16}}], "pipeline-parallel-size": 2}
