@@ -1,5 +1,6 @@
 """What a person asks of a plan's ratio, checked."""
 
+import math
 import re
 from pathlib import Path
 from typing import Final
@@ -74,8 +75,10 @@ def ask(
         plot: As `--plot` has it.
 
     Raises:
-        Refusal: Two workloads are, or a ratio, a number of sessions or a measurement is none.
+        Refusal: Two workloads are, or a ratio, a number of sessions, a wait or a measurement is none.
     """
+    if numbers.think_cap_s == math.inf:
+        raise Refusal("--think-cap-s inf: leave it out, and waits are as they are")
     if trace is not None and workload is not None:
         raise Refusal(f"--workload {workload}: the sessions are those of --trace {trace}: leave out one of the two")
     return Ask(

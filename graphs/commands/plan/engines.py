@@ -99,6 +99,9 @@ def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None, checkpo
     shapes = shapes or _known(model, service)
     if (why := impossible(topology(settings), shapes)) is not None:
         raise Refusal(f"{name}.{why}")
+    if not _is_count(drafted := (settings.speculative_config or {}).get("num_speculative_tokens", 1)):
+        place = f"{name}.speculative-config num_speculative_tokens"
+        raise Refusal(f"{place} {drafted!r}: write how many tokens are drafted, such as 3")
     device = given.device or _device(service)
     try:
         row_of(settings, device)
@@ -115,6 +118,10 @@ def _engine(service: ServiceConfig, given: Given, shapes: Shapes | None, checkpo
         given.assumed,
         checkpoint=checkpoint,
     )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _by_service(startups: Mapping[str, Startup], names: list[str]) -> Mapping[str, Startup]:

@@ -154,6 +154,14 @@ def test_a_start_that_was_logged_takes_the_place_of_what_is_assumed(capsys: pyte
             "gb200-1p4d.yaml",
             "Decode.tensor-parallel-size 3: it divides the 64 attention heads",
         ),
+        *(
+            (
+                [f'--Decode.speculative-config={{"method": "mtp", "num_speculative_tokens": {drafted}}}'],
+                "gb200-1p4d.yaml",
+                "Decode.speculative-config num_speculative_tokens ",
+            )
+            for drafted in ('"x"', "null", "0", "true", "1.5")
+        ),
         (["--plot", "a.pdf"], "gb200-1p4d.yaml", "--plot a.pdf: name a file that ends in .png or .svg"),
         ([], "local.yaml", "no service runs vLLM, so there is no GPU memory to plan"),
         (["--gpu", "h200"], "cpu-dense.yaml", "Prefill.model ./models/tiny-dense: not one of GLM-5, GLM-5.1"),

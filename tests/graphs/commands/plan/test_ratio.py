@@ -148,6 +148,7 @@ def test_a_point_that_nobody_beats_is_marked() -> None:
         ([*GRID, "--ratios", "4"], "gb200-1p4d.yaml", "--ratios 4: '4': write PREFILL:DECODE engines, such as 1:2,1:4"),
         ([*GRID, "--sessions", "0"], "gb200-1p4d.yaml", "--sessions 0: '0': write numbers of sessions at once"),
         ([*GRID, "--measured", "itl=3"], "gb200-1p4d.yaml", "--measured itl=3: did you mean 'itl-ms'?"),
+        ([*GRID, "--think-cap-s", "inf"], "gb200-1p4d.yaml", "--think-cap-s inf: leave it out"),
         ([*GRID, "--target-tok-s", "900"], "gb200-1p4d.yaml", "--target-tok-s 900: a user alone gets "),
         (["--sessions", "66"], "gb200-1p4d.yaml", "need sessions to replay: give --trace or --workload"),
         (["--ratios", "1:4"], "gb200-1p4d.yaml", "need sessions to replay: give --trace or --workload"),
