@@ -22,6 +22,7 @@ WARM_S: Final = 500.0
 
 _TELL_EVERY: Final = 64
 _SPACING_S: Final = 0.5
+"""Between the first sessions, where they are few enough."""
 
 Tell = Callable[[float], None]
 """Takes how much of a replay is done, from 0 to 1."""
@@ -114,7 +115,9 @@ def point(
         tell: Told how far it is.
     """
     held = lasting(trace, sessions, stop_s, costs.decode_ms(1) / 1e3, think_cap_s=think_cap_s, seed=seed)
-    load = Load("held", _SPACING_S, think_cap_s, sessions, stop_s)
+    # All are there by the middle of what is not measured.
+    spacing_s = min(_SPACING_S, warm_s / 2 / sessions)
+    load = Load("held", spacing_s, think_cap_s, sessions, stop_s)
 
     def progress(served: int) -> None:
         if served % _TELL_EVERY == 0:

@@ -1,10 +1,13 @@
 import msgspec
 import pytest
 
+from graphs.ratio import grid
 from graphs.ratio.grid import Point, Ratio, at_ratio, frontier, point, served, sessions_to_try
 from graphs.ratio.workload import described
 from router.costs import Costs
 from router.replay.cluster import Cluster
+from router.replay.measures import Measures
+from router.replay.simulate import Replay
 from router.replay.window import Window
 
 WORK = described("turns=5,new=1000,context=10000,output=200,think=5", 40, seed=0)
@@ -42,6 +45,23 @@ def test_more_sessions_are_slower_for_each_and_more_for_a_gpu() -> None:
 def test_memory_decides_what_is_found_again() -> None:
     large, small = held(40).measures, held(40, rank_kv_tokens=20_000).measures
     assert large.reuse_ratio > small.reuse_ratio + 0.1
+
+
+@pytest.mark.parametrize(("sessions", "last_s"), [(5, 2.0), (300, 20.0)])
+def test_all_sessions_are_there_before_it_is_measured(
+    monkeypatch: pytest.MonkeyPatch, sessions: int, last_s: float
+) -> None:
+    begun: dict[int, float] = {}
+
+    class Watched(Replay):
+        def run(self) -> Measures:
+            found = super().run()
+            begun.update({each.session: each.arrival_ms for each in [*self.served, *self.unfinished] if not each.turn})
+            return found
+
+    monkeypatch.setattr(grid, "Replay", Watched)
+    held(sessions)
+    assert sorted(begun.values())[sessions - 1] / 1e3 == pytest.approx(last_s, rel=0.01)
 
 
 def test_a_ratio_scales_engines_and_the_host_tier() -> None:
