@@ -114,6 +114,8 @@ def point(
         warm_s: From when on it is measured.
         tell: Told how far it is.
     """
+    # The router knows the host tier of this graph, whatever ratio the prices were made for.
+    costs = msgspec.structs.replace(costs, host_tokens=cluster.host_tokens)
     held = lasting(trace, sessions, stop_s, costs.decode_ms(1) / 1e3, think_cap_s=think_cap_s, seed=seed)
     # All are there by the middle of what is not measured.
     spacing_s = min(_SPACING_S, warm_s / 2 / sessions)

@@ -5,10 +5,12 @@ from graphs.ratio import grid
 from graphs.ratio.grid import Point, Ratio, at_ratio, frontier, point, served, sessions_to_try
 from graphs.ratio.workload import described
 from router.costs import Costs
+from router.replay.baselines import router
 from router.replay.cluster import Cluster
 from router.replay.measures import Measures
 from router.replay.simulate import Replay
 from router.replay.window import Window
+from router.router import Router
 
 WORK = described("turns=5,new=1000,context=10000,output=200,think=5", 40, seed=0)
 COSTS = Costs(decode_steps_ms=(5.0, 6.0, 7.0, 8.0))
@@ -62,6 +64,18 @@ def test_all_sessions_are_there_before_it_is_measured(
     monkeypatch.setattr(grid, "Replay", Watched)
     held(sessions)
     assert sorted(begun.values())[sessions - 1] / 1e3 == pytest.approx(last_s, rel=0.01)
+
+
+def test_the_router_knows_the_host_tier_of_the_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
+    known: list[int] = []
+
+    def watched(policy: str, costs: Costs, seed: int) -> Router:
+        known.append(costs.host_tokens)
+        return router(policy, costs, seed)
+
+    monkeypatch.setattr(grid, "router", watched)
+    held(2, host_tokens=64_000)
+    assert known == [64_000]
 
 
 def test_a_ratio_scales_engines_and_the_host_tier() -> None:
