@@ -47,19 +47,21 @@ class Transfer(msgspec.Struct, frozen=True):
     whole_rank_ms: float
 
 
+def cut(engine: Engine, ladder: Ladder, *, whole_rows: bool) -> Cut:
+    """Return how an engine's blocks fall into pieces, as whole ones or by layer."""
+    settings = engine.settings
+    layout = Layout(settings.kv_cache_layout) if settings.kv_cache_layout else _DEFAULT_LAYOUT
+    return Cut(kv_model(engine), ladder.row, layout, settings.block_size or _BLOCK_TOKENS, whole_rows)
+
+
 def transfer(engine: Engine, ladder: Ladder, tokens: int) -> Transfer | None:
     """Return the transfer of a request of that many tokens; None for an engine that pulls none."""
     settings = engine.settings
     if engine.role != "decode" or not any(each.nixl is not None for each in settings.connectors or ()):
         return None
-    layout = Layout(settings.kv_cache_layout) if settings.kv_cache_layout else _DEFAULT_LAYOUT
     ranks = ladder.topology
     own_tokens = -(-tokens // ranks.decode_context)
-
-    def cut(*, whole_rows: bool) -> Cut:
-        return Cut(kv_model(engine), ladder.row, layout, settings.block_size or _BLOCK_TOKENS, whole_rows)
-
-    pages, whole = cut(whole_rows=False), cut(whole_rows=True)
+    pages, whole = cut(engine, ladder, whole_rows=False), cut(engine, ladder, whole_rows=True)
     # A pipeline stage pulls its own layers, of each block a piece at least.
     moved = -(-pages.moved_bytes(own_tokens) // ranks.pipeline)
     pieces = -(-pages.pieces(own_tokens) // ranks.pipeline)

@@ -2,17 +2,16 @@
 
 from typing import Final
 
-from components.kvcache.layouts import Cut, Layout
 from graphs.memory.assumptions import budget_tokens, step_requests
 from graphs.memory.devices import DEVICES, Device
-from graphs.memory.ladder import Engine, Ladder, kv_model, ladder
+from graphs.memory.ladder import Engine, Ladder, ladder
 from graphs.memory.shapes import KNOWN
+from graphs.memory.transfer import cut
 from graphs.ratio.measured import Measured
 from graphs.ratio.work import accepted, context_operations, step_bytes, token_operations
 from graphs.settings.vllm import VllmSettings
 from router.costs import Costs
 
-_BLOCK: Final = 64
 _GPU: Final = DEVICES["gb200"]
 _MODEL: Final = KNOWN["GLM-5.3"]
 _DECODER: Final = {
@@ -53,12 +52,9 @@ def prices(
     """
     token_us, context_ns = _prefill(*prefill, measured)
     steps = _steps_ms(*decode, measured, context_tokens)
-    engine, found = decode
-    settings = engine.settings
-    layout = Layout(settings.kv_cache_layout) if settings.kv_cache_layout else Layout.LBNHC
-    block = settings.block_size or _BLOCK
-    cut = Cut(kv_model(engine), found.row, layout, block, whole_blocks)
-    pieces = max(1.0, cut.pieces_per_block / found.topology.pipeline)
+    found = decode[1]
+    blocks = cut(*decode, whole_rows=whole_blocks)
+    pieces = max(1.0, blocks.pieces_per_block / found.topology.pipeline)
     moved_bytes = found.token_bytes // found.topology.decode_context
     return Costs(
         prefill_token_us=token_us,
@@ -71,7 +67,7 @@ def prices(
         transfer_gb_s=measured.transfer_gb_s,
         transfer_ms=0.0,
         piece_us=measured.piece_us * pieces,
-        piece_tokens=block * found.topology.decode_context,
+        piece_tokens=blocks.block_tokens * found.topology.decode_context,
         decode_step_ms=steps[0],
         decode_request_us=(steps[-1] - steps[0]) / max(1, len(steps) - 1) * 1e3,
         decode_steps_ms=steps,
