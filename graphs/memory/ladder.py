@@ -165,8 +165,11 @@ def ladder(engine: Engine) -> Ladder:
 
 
 def drafts(settings: VllmSettings) -> bool:
-    """Tell whether the engine's MTP layers draft tokens; without that vLLM does not load them."""
-    return (settings.speculative_config or {}).get("method") == "mtp"
+    """Tell whether the engine's MTP layers draft tokens; without that vLLM does not load them.
+
+    It takes `deepseek_mtp` and its like for `mtp` (vLLM 0.31 `config/speculative.py`).
+    """
+    return str((settings.speculative_config or {}).get("method")).endswith("mtp")
 
 
 def kv_model(engine: Engine) -> Model:

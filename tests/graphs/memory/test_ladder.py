@@ -65,6 +65,11 @@ def test_a_pipeline_stage_keeps_the_rows_of_its_layers() -> None:
     assert two.engine_tokens > 3 * one.engine_tokens
 
 
+def test_an_older_name_of_mtp_is_mtp() -> None:
+    older = {"speculative-config": {"method": "deepseek_mtp", "num_speculative_tokens": 3}}
+    assert ladder(engine({**TP4, **older})) == ladder(engine(TP4))
+
+
 def test_without_drafts_there_are_neither_mtp_weights_nor_mtp_rows() -> None:
     found = ladder(engine({**TP4, "speculative-config": None}))
     assert found.token_bytes == 30_712 - 352 - 132
