@@ -73,9 +73,9 @@ def impossible(ranks: Topology, shapes: Shapes) -> str | None:
     """
     tensor, context, decode = ranks.tensor, ranks.prefill_context, ranks.decode_context
     if shapes.num_attention_heads % tensor:
-        return f"tensor-parallel-size {tensor}: it divides the {shapes.num_attention_heads} attention heads"
+        return f"tensor-parallel-size {tensor}: it has to divide the {shapes.num_attention_heads} attention heads"
     if context == 1 and tensor % decode:
-        return f"decode-context-parallel-size {decode}: it divides the {tensor} ranks of tensor-parallel-size"
+        return f"decode-context-parallel-size {decode}: it has to divide the {tensor} ranks of tensor-parallel-size"
     if context > 1 and decode not in {1, context, tensor * context}:
         sizes = " or ".join(str(size) for size in sorted({1, context, tensor * context}))
         return f"decode-context-parallel-size {decode}: with prefill-context-parallel-size {context} it is {sizes}"

@@ -66,9 +66,12 @@ def test_ranks_that_vllm_takes_are_possible(ranks: Topology) -> None:
 @pytest.mark.parametrize(
     ("ranks", "why"),
     [
-        (Topology(tensor=3), "tensor-parallel-size 3: it divides the 64 attention heads"),
-        (Topology(tensor=128), "tensor-parallel-size 128: it divides the 64 attention heads"),
-        (Topology(tensor=4, decode_context=3), "decode-context-parallel-size 3: it divides the 4 ranks of tensor"),
+        (Topology(tensor=3), "tensor-parallel-size 3: it has to divide the 64 attention heads"),
+        (Topology(tensor=128), "tensor-parallel-size 128: it has to divide the 64 attention heads"),
+        (
+            Topology(tensor=4, decode_context=3),
+            "decode-context-parallel-size 3: it has to divide the 4 ranks of tensor",
+        ),
         (
             Topology(prefill_context=8, decode_context=4),
             "decode-context-parallel-size 4: with prefill-context-parallel",

@@ -147,12 +147,12 @@ def test_a_start_that_was_logged_takes_the_place_of_what_is_assumed(capsys: pyte
         (
             ["--Decode.decode-context-parallel-size=8"],
             "gb200-1p4d.yaml",
-            "Decode.decode-context-parallel-size 8: it divides the 4 ranks of tensor-parallel-size",
+            "Decode.decode-context-parallel-size 8: it has to divide the 4 ranks of tensor-parallel-size",
         ),
         (
             ["--Decode.tensor-parallel-size=3"],
             "gb200-1p4d.yaml",
-            "Decode.tensor-parallel-size 3: it divides the 64 attention heads",
+            "Decode.tensor-parallel-size 3: it has to divide the 64 attention heads",
         ),
         *(
             (
