@@ -17,6 +17,8 @@ from typing import Any
 
 import psutil
 
+from graphs.machine import free_ports
+
 DYNAMO = Path(sys.executable).with_name("dynamo")
 MARK = "DYNAMO_LIVE_TEST"
 READY_LIMIT_S = 60.0
@@ -24,10 +26,9 @@ STOP_LIMIT_S = 60.0
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+    """A port that nobody listens on, and that no outgoing connection is given before it is used."""
+    (port,) = free_ports(1)
+    return port
 
 
 def until(true: Callable[[], object], what: str, limit_s: float = 20.0) -> None:

@@ -207,6 +207,10 @@ def test_two_frontends_agree_where_a_session_lives(graph: Graph, chat: Chat, tmp
             for turn in range(4):
                 asked, at = ((other, url), (chat, graph.url))[turn % 2]
                 answer = asked.whole(history, max_tokens=16, extra_body={**NO_THINKING, **named})
+                # A rank is busy for a frontend until it hears that the other's request has ended.
+                until(
+                    lambda: not any(state(each)["peers"]["in_flight"] for each in (graph.url, url)), "word of the end"
+                )
                 assert answer.usage is not None
                 assert answer.usage.prompt_tokens_details is not None
                 cached.append(answer.usage.prompt_tokens_details.cached_tokens or 0)
