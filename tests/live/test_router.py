@@ -8,7 +8,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import psutil
@@ -200,9 +200,11 @@ def test_two_frontends_agree_where_a_session_lives(graph: Graph, chat: Chat, tmp
         # What is placed before one has found the other is not told.
         until(acquainted, "each frontend to hear of the other")
 
-        def alternate(**named: str) -> list[str]:
+        attempts = count()
+
+        def alternate(**named: str) -> tuple[bool, list[str]]:
             # So long that no other rank's being idler is worth computing it again.
-            history = user(f"Two frontends. {named} {SHARED * 10}")
+            history = user(f"Two frontends, {next(attempts)}. {named} {SHARED * 10}")
             cached, ranks = [], []
             for turn in range(4):
                 asked, at = ((other, url), (chat, graph.url))[turn % 2]
@@ -216,14 +218,17 @@ def test_two_frontends_agree_where_a_session_lives(graph: Graph, chat: Chat, tmp
                 cached.append(answer.usage.prompt_tokens_details.cached_tokens or 0)
                 ranks += places(at, "prefill", 1)
                 history += [{"role": "assistant", "content": answer.content}, *user("Go on. " * 60)]
-            assert all(before < after for before, after in pairwise(cached[1:])), cached
-            assert cached[1] > 0
-            return ranks
+            return 0 < cached[1] < cached[2] < cached[3], ranks
 
-        # By what is cached, since each frontend has a name of its own for it.
-        assert len(set(alternate())) == 1
+        def found_by_what_is_cached() -> bool:
+            reused, ranks = alternate()
+            return reused and len(set(ranks)) == 1
+
+        # Each frontend has a name of its own for the session, and a block's event may come later than the answer.
+        until(found_by_what_is_cached, "one rank for a session of both")
         # By what each is told of the other's bookings.
-        ranks = alternate(prompt_cache_key="two frontends")
+        reused, ranks = alternate(prompt_cache_key="two frontends")
+        assert reused
 
         def known(at: str) -> tuple[str, ...]:
             latest = state(at)["sessions"]["latest"][0]
