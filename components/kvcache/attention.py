@@ -80,9 +80,24 @@ def sparse_mla_decode(
     tile = launch.tile(heads, launch.shared_bytes(query.device), exact=query.dtype == torch.float32)
     if splits is None:
         splits = launch.splits(tokens, heads, indices.shape[1], tile, query.device)
-    if splits == 1:
-        _attend(query, cache, selection, out, lse, scale=scale, splits=1, tile=tile)
-        return out, lse
+    attend = _attend if splits == 1 else _attend_in_splits
+    attend(query, cache, selection, out, lse, scale=scale, splits=splits, tile=tile)
+    return out, lse
+
+
+def _attend_in_splits(
+    query: Tensor,
+    cache: Tensor,
+    selection: _Selection,
+    out: Tensor,
+    lse: Tensor,
+    *,
+    scale: float,
+    splits: int,
+    tile: launch.Tile,
+) -> None:
+    """Launch both kernels: every split's result, then their sum."""
+    tokens, heads, _ = query.shape
     # As precise as what it is the sum of, and half of what float32 would have to be written and read.
     between = torch.float32 if query.dtype == torch.float32 else torch.float16
     partial = query.new_empty(tokens, splits, heads, LATENT_VALUES, dtype=between)
@@ -91,7 +106,6 @@ def sparse_mla_decode(
     decode.merge[tokens * heads, LATENT_VALUES // _MERGED_VALUES](
         partial, partial_lse, out, lse, heads, splits, launch.power_of_two(splits), _MERGED_VALUES
     )
-    return out, lse
 
 
 def _attend(
