@@ -1,4 +1,4 @@
-"""Sparse MLA decode: one program reads one split of one token's selection, once for up to 64 heads."""
+"""Sparse MLA decode: one program reads one split of one token's selection for a tile of its heads."""
 
 import math
 
