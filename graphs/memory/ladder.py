@@ -69,7 +69,7 @@ class Engine(msgspec.Struct, frozen=True):
     @property
     def parts(self) -> tuple[Part, ...]:
         """Its weights, MTP's only where they draft."""
-        mtp = drafts(self.settings)
+        mtp = has_mtp(self.settings)
         if self.checkpoint is not None:
             return self.checkpoint.parts(mtp=mtp)
         return parts(self.shapes, CHECKPOINTS[self.weights], mtp=mtp)
@@ -164,7 +164,7 @@ def ladder(engine: Engine) -> Ladder:
     )
 
 
-def drafts(settings: VllmSettings) -> bool:
+def has_mtp(settings: VllmSettings) -> bool:
     """Tell whether the engine's MTP layers draft tokens; without that vLLM does not load them.
 
     It takes `deepseek_mtp` and its like for `mtp` (vLLM 0.31 `config/speculative.py`).
@@ -175,7 +175,7 @@ def drafts(settings: VllmSettings) -> bool:
 def kv_model(engine: Engine) -> Model:
     """Return the layers that keep KV in an engine: MTP's only where they draft."""
     shapes = engine.shapes
-    used = shapes if drafts(engine.settings) else msgspec.structs.replace(shapes, num_nextn_predict_layers=0)
+    used = shapes if has_mtp(engine.settings) else msgspec.structs.replace(shapes, num_nextn_predict_layers=0)
     return used.kv
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from components.kvcache.rows import NVFP4_DS_MLA
-from graphs.memory.ladder import Engine, Ladder, drafts, ladder
+from graphs.memory.ladder import Engine, Ladder, has_mtp, ladder
 from graphs.memory.topology import impossible, topology
 
 _MOST_UTILIZATION: Final = 0.95
@@ -76,7 +76,7 @@ def _changes(engine: Engine) -> Iterator[Change]:
         length = now.gpu_tokens * now.topology.decode_context
         yield f"max-model-len {length}", _flags(max_model_len=length)
     yield from _smaller_rows(engine, now)
-    if drafts(settings):
+    if has_mtp(settings):
         yield "no speculative-config", _flags(speculative_config=None)
     for weights in SMALLER.get(engine.weights, ()):
         yield f"{weights} weights", _weights(weights)

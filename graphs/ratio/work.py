@@ -3,8 +3,7 @@
 from typing import Final
 
 from components.kvcache.rows import INDEXER_ROW_BYTES
-from graphs.memory.ladder import Engine, Ladder, kv_model
-from graphs.memory.ladder import drafts as has_drafts
+from graphs.memory.ladder import Engine, Ladder, has_mtp, kv_model
 from graphs.memory.shapes import Shapes
 from graphs.memory.weights import Cut, active_parameters
 
@@ -29,7 +28,7 @@ def context_operations(shapes: Shapes) -> int:
 def drafts(engine: Engine) -> int:
     """Tokens that MTP drafts for a step, 0 without."""
     speculative = engine.settings.speculative_config or {}
-    return int(speculative.get("num_speculative_tokens", 1)) if has_drafts(engine.settings) else 0
+    return int(speculative.get("num_speculative_tokens", 1)) if has_mtp(engine.settings) else 0
 
 
 def accepted(engine: Engine, acceptance: float) -> float:
